@@ -1,0 +1,1 @@
+"""How a harness is driven: one seam (`protocol`), process supervision, the model server, one package a harness."""

@@ -1,0 +1,1 @@
+"""The in-memory harness that proves that the fork contract can be met."""

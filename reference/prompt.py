@@ -1,0 +1,101 @@
+"""The canonical prompt: what a harness asks a model, whatever wire format carried it.
+
+The shape is OpenTelemetry's for generative AI: messages with a role and typed parts. It is plain frozen data, so that
+prompts compare, hash and serialise; `as_json` gives the OpenTelemetry names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+__all__ = ["Message", "Part", "Prompt", "Reasoning", "Role", "Text", "ToolCall", "ToolResult", "as_json"]
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words, of whoever the message's role says."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """The model's own thinking; `opaque` holds a signature or an encrypted form, byte for byte."""
+
+    content: str
+    opaque: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that the model made: the native tool's name and its arguments (an object, or the raw text of a free-form tool)."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] | str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the harness says came of the call with this id; all text parts joined by newlines."""
+
+    id: str
+    response: str
+
+
+Part: TypeAlias = Text | Reasoning | ToolCall | ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message; consecutive messages of one role stay apart, as the harness sent them."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to the model.
+
+    `tools` are the names offered, in the harness's order; `model` and `settings` (reasoning effort and the like) are as
+    sent; `session` is the harness's own session id where the wire carries one (a header, a cache key).
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[str, ...] = ()
+    model: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    session: str | None = None
+
+
+def as_json(prompt: Prompt) -> dict[str, Any]:
+    """The prompt as JSON data in OpenTelemetry's names (`tool_call_response` for a tool result)."""
+    return {
+        "model": prompt.model,
+        "settings": dict(prompt.settings),
+        "tools": list(prompt.tools),
+        "session": prompt.session,
+        "messages": [{"role": m.role, "parts": [_part(p) for p in m.parts]} for m in prompt.messages],
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    match part:
+        case Text(content):
+            return {"type": "text", "content": content}
+        case Reasoning(content, opaque):
+            return {"type": "reasoning", "content": content} | ({"opaque": opaque} if opaque else {})
+        case ToolCall(id_, name, arguments):
+            return {
+                "type": "tool_call",
+                "id": id_,
+                "name": name,
+                "arguments": arguments if isinstance(arguments, str) else dict(arguments),
+            }
+        case ToolResult(id_, response):
+            return {"type": "tool_call_response", "id": id_, "response": response}

@@ -1,0 +1,1 @@
+"""The record of a run: one event stream, and the writers that read it."""

@@ -1,0 +1,1 @@
+"""The scenarios: YAML files, one folder per area of the contract."""
