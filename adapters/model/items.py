@@ -1,0 +1,89 @@
+"""From a canonical prompt to the items that a trace can name, in the order in which the model reads them.
+
+Text without a marker is noise (system prompt, environment block, reminders) and makes no item. A tool result is `done`
+only if the tool's own end marker stands in it, `failed` with the tool's failure marker, and `unfinished` otherwise,
+whatever else the harness says about it (clause TOOL-2).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forkproof.adapters.model.markers import Markers
+from forkproof.adapters.prompt import Message, Prompt, Text, ToolCall, ToolResult
+
+__all__ = ["Item", "items_of", "newest_user"]
+
+_TOOL_MARKS = {"start": "unfinished", "end": "done", "failed": "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One marked item of a prompt: its name, the role of its message, and a tool result's status."""
+
+    name: str
+    role: str
+    status: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.role:<9} {self.name}" + (f": {self.status}" if self.status else "")
+
+
+def items_of(prompt: Prompt, markers: Markers) -> tuple[Item, ...]:
+    """Every item of the prompt, in order; an item that stands twice comes twice."""
+    called: dict[str, str] = {}
+    found: list[Item] = []
+    for message in prompt.messages:
+        for part in message.parts:
+            match part:
+                case Text(content):
+                    found.extend(_in_text(content, message, markers))
+                case ToolCall(id_, tool, _):
+                    called[id_] = _called(part, markers) or f"unknown-{tool}"
+                    found.append(Item(f"{called[id_]}.call", message.role))
+                case ToolResult(id_, response):
+                    found.append(_result(called.get(id_), id_, response, message, markers))
+                case _:
+                    pass
+    return tuple(found)
+
+
+def newest_user(items: tuple[Item, ...]) -> str | None:
+    """The turn of the last user item; None if there is none."""
+    return next((i.name.removesuffix(".user") for i in reversed(items) if i.name.endswith(".user")), None)
+
+
+def _in_text(content: str, message: Message, markers: Markers) -> Iterator[Item]:
+    # A harness may serialise tool outputs into text (a summary request does): the marks of one call make one item.
+    pending: dict[str, str] = {}
+    for name in markers.find(content):
+        call, _, mark = name.rpartition(".")
+        if mark in _TOOL_MARKS:
+            pending[call] = _TOOL_MARKS[mark]
+            if mark == "start":
+                continue
+            yield Item(f"{call}.result", message.role, pending.pop(call))
+        else:
+            yield Item(name, message.role)
+    for call, status in pending.items():
+        yield Item(f"{call}.result", message.role, status)
+
+
+def _called(call: ToolCall, markers: Markers) -> str | None:
+    """Whose call it is: by its id, or, if the harness gave it a new one, by the start marker in its arguments."""
+    by_id = markers.call_name(call.id)
+    if by_id is not None:
+        return by_id
+    text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
+    return next((n.removesuffix(".start") for n in markers.find(text) if n.endswith(".start")), None)
+
+
+def _result(called: str | None, id_: str, response: str, message: Message, markers: Markers) -> Item:
+    marks = [name.rpartition(".") for name in markers.find(response)]
+    marks = [(call, dot, mark) for call, dot, mark in marks if mark in _TOOL_MARKS]
+    name = called or markers.call_name(id_) or next((call for call, _, _ in marks), "unknown")
+    own = [mark for call, _, mark in marks if call == name]
+    status = next((_TOOL_MARKS[m] for m in own if m != "start"), "unfinished")
+    return Item(f"{name}.result", message.role, status)
