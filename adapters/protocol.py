@@ -186,7 +186,9 @@ class Forked:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """Done; there is nothing to tell."""
+    """Done. `native` is the harness's id of what was made, e.g. of a compaction, if it gave one."""
+
+    native: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

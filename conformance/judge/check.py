@@ -1,0 +1,187 @@
+"""The judge: a trace, its contract and one observation in, a verdict for each check out. Pure: no I/O, no clock.
+
+It knows nothing of any harness by name; what a harness can do and chooses is read from its description. Source: design
+section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from forkproof.conformance.contract import Contract
+from forkproof.conformance.judge import effects, files, prompts, records
+from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, untestable
+from forkproof.conformance.observation import Observation, StepSeen
+from forkproof.conformance.provenance import Lineage
+from forkproof.conformance.trace.checks import Check
+from forkproof.conformance.trace.model import Expectation, Trace
+from forkproof.conformance.verdict import CheckResult, Verdict, fingerprint
+
+__all__ = ["RULES", "judge", "suite_error"]
+
+RULES: Mapping[str, Rule] = {
+    "prompt": prompts.prompt,
+    "last_prompt": prompts.last_prompt,
+    "prompt_has": prompts.prompt_has,
+    "prompt_lacks": prompts.prompt_lacks,
+    "result": prompts.result,
+    "marks_interruption": prompts.marks_interruption,
+    "same_next_prompt_without": prompts.same_next_prompt_without,
+    "same_prefix_as": prompts.same_prefix_as,
+    "files": files.files,
+    "runs": files.runs,
+    "record": records.record,
+    "record_has": records.record_has,
+    "editor": records.editor,
+    "refused": effects.refused,
+    "pending": effects.pending,
+    "stop": effects.stop,
+    "requests": effects.requests,
+}
+"""One rule for each kind of expectation in the language."""
+
+_ANSWERS = frozenset({"record", "record_has", "editor", "pending"})
+"""Kinds that a refused operation fails; the others it leaves without a subject."""
+
+_Outcome = tuple[Verdict, Finding]
+
+
+def judge(trace: Trace, checks: tuple[Check, ...], observation: Observation, contract: Contract) -> tuple[CheckResult, ...]:
+    """One result for each check, in the trace's order."""
+    lineage = Lineage.of(trace)
+    return tuple(_result(check, _judge(check, trace, lineage, observation, contract), contract) for check in checks)
+
+
+def suite_error(check: Check, contract: Contract, reason: str) -> CheckResult:
+    """The result of a check that we ourselves could not carry out."""
+    return _result(check, (Verdict.SUITE_ERROR, bad(reason)), contract)
+
+
+def _result(check: Check, outcome: _Outcome, contract: Contract) -> CheckResult:
+    verdict, found = outcome
+    told = ""
+    if verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.UNOBSERVABLE):
+        # An untestable or crashed check has no difference to tell apart by: its verdict and clause are its identity.
+        facts = (found.expected, found.seen) if found.status == "bad" else ()
+        told = fingerprint(verdict, check.clause, *facts)
+    return CheckResult(
+        id=check.id,
+        trace=check.id.partition("::")[0],
+        clause=check.clause,
+        level=contract.clauses[check.clause].level,
+        step=check.step,
+        verdict=verdict,
+        reason=found.reason,
+        expected=found.expected,
+        seen=found.seen,
+        witness=found.witness,
+        fingerprint=told,
+    )
+
+
+def _judge(check: Check, trace: Trace, lineage: Lineage, observation: Observation, contract: Contract) -> _Outcome:
+    excused = _not_applicable(trace, check.expectation, observation)
+    if excused:
+        return Verdict.NOT_APPLICABLE, Finding("unobservable", excused)
+    step = next((s for s in observation.main.steps if s.index == check.step), None)
+    error = observation.error
+    if step is None:
+        if error is not None:
+            return Verdict(error.verdict), untestable(_error_line(error.code, error.cause, error.hint))
+        return Verdict.SUITE_ERROR, bad("the step was never played")
+    if step.outcome == "skipped":
+        return Verdict.NOT_APPLICABLE, Finding("unobservable", f"the step is left out under {step.reason}")
+    case = Case(trace, observation, lineage, step, check.expectation)
+    found = _off_script(case) or _together([_apply(kind, case) for kind in check.expectation.kinds()])
+    return _verdict(found, contract.clauses[check.clause].level, observation), found
+
+
+def _not_applicable(trace: Trace, expectation: Expectation, observation: Observation) -> str:
+    description = observation.description
+    missing = [c for c in trace.needs if c not in description.capabilities]
+    if missing:
+        return f"{description.harness} does not declare {', '.join(missing)}"
+    for policy, choices in (expectation.when or {}).items():
+        declared = description.policies.get(policy)
+        if declared not in choices:
+            return f"for {policy}={'|'.join(choices)}; declared is {declared or 'nothing'}"
+    return ""
+
+
+def _apply(kind: str, case: Case) -> Finding:
+    step = case.step
+    if step.outcome == "blocked":
+        return untestable(step.reason)
+    if kind != "refused" and step.outcome in ("refused", "unsupported", "unknown"):
+        said = f"the {step.key} was {_past(step)}"
+        return bad(said, "done", step.outcome) if kind in _ANSWERS else _unless_refusal_is_meant(kind, case, said)
+    return RULES[kind](case)
+
+
+def _unless_refusal_is_meant(kind: str, case: Case, said: str) -> Finding:
+    # Beside an expected refusal the other kinds (no request, files unchanged) have their subject: the refused attempt.
+    if case.expectation.refused is not None or _refusal_expected(case):
+        return RULES[kind](case)
+    return untestable(said)
+
+
+def _refusal_expected(case: Case) -> bool:
+    entries = case.trace.steps[case.step.index].expect
+    return any(e.refused is not None and _meant(e, case) for entry in entries for e in entry.values())
+
+
+def _meant(expectation: Expectation, case: Case) -> bool:
+    policies = case.observation.description.policies
+    return all(policies.get(p) in choices for p, choices in (expectation.when or {}).items())
+
+
+def _past(step: StepSeen) -> str:
+    said = {"refused": "refused", "unsupported": "not supported", "unknown": "left without a clear answer"}[step.outcome]
+    return f"{said}: {step.detail or step.reason}"
+
+
+def _off_script(case: Case) -> Finding | None:
+    """A request that nothing accounts for spoils every later check of the trace: loudly, since the story is not the trace's any more."""
+    stray = next((r for r in case.part.off_script() if r.step <= case.step.index), None)
+    if stray is None:
+        return None
+    where = f"turn {stray.turn}" if stray.turn else "no turn"
+    return bad(
+        f"request {stray.index} at step {stray.step} is off script ({where}): the trace asks for no such request",
+        "no further request",
+        [str(i) for i in stray.items],
+    )
+
+
+def _together(found: list[Finding]) -> Finding:
+    """All kinds of one expectation as one finding: the worst counts, a pass needs every witness."""
+    for status in ("bad", "untestable", "unobservable"):
+        worst = next((f for f in found if f.status == status), None)
+        if worst is not None:
+            return worst
+    if not found or not all(f.witness for f in found):
+        return untestable("nothing was seen that would prove it")
+    if len(found) == 1:
+        return found[0]
+    witness: dict[str, Any] = {}
+    for each in found:
+        witness |= each.witness
+    return Finding("ok", witness=witness, expected=[f.expected for f in found], seen=[f.seen for f in found])
+
+
+def _verdict(found: Finding, level: str, observation: Observation) -> Verdict:
+    match found.status:
+        case "ok":
+            return Verdict.PASS
+        case "bad":
+            return Verdict.FAIL if level == "MUST" else Verdict.WARN
+        case "unobservable":
+            return Verdict.UNOBSERVABLE
+        case _:
+            error = observation.error
+            return Verdict.UNTESTABLE if error is None else Verdict(error.verdict)
+
+
+def _error_line(code: str, cause: str, hint: str) -> str:
+    return f"[{code}] {cause}" + (f" (hint: {hint})" if hint else "")

@@ -1,0 +1,86 @@
+"""What was seen while a trace was played: plain frozen data, with no opinion. The judge reads it, nothing else does.
+
+Source: design sections 1 and 4: three channels (prompts sent, files left, records returned), and what they cost in
+requests and tool runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.model.script import SeenRequest
+from forkproof.adapters.protocol import Description, ForkRecord
+
+__all__ = ["Observation", "Outcome", "PartSeen", "StepSeen", "TurnSeen"]
+
+Outcome: TypeAlias = Literal["done", "refused", "unsupported", "unknown", "pending", "blocked", "skipped"]
+"""`blocked`: the step could not be tried, since something before it did not happen; `skipped`: left out on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepSeen:
+    """One step as it went. `files` is the session's workspace after the step, `runs` the counters then."""
+
+    index: int
+    key: str
+    name: str
+    session: str
+    outcome: Outcome
+    reason: str = ""
+    detail: str = ""
+    stop: str | None = None
+    files: Mapping[str, str] | None = None
+    runs: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSeen:
+    """A turn that was begun: its session, and once it ended its native id and stop reason."""
+
+    session: str
+    native: str | None = None
+    stop: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartSeen:
+    """The trace itself, or one control run of it.
+
+    `sessions` maps labels to the harness's ids, `records` labels to fork records, `probes` labels to the turn that asked
+    for the session's next prompt at the end of the part. `compactions` maps names to native ids where there are any.
+    """
+
+    nonce: str
+    steps: tuple[StepSeen, ...]
+    requests: tuple[SeenRequest, ...]
+    produced: frozenset[str]
+    sessions: Mapping[str, str]
+    directories: Mapping[str, str]
+    turns: Mapping[str, TurnSeen]
+    records: Mapping[str, ForkRecord]
+    probes: Mapping[str, str]
+    compactions: Mapping[str, str]
+
+    def requests_of(self, turn: str) -> tuple[SeenRequest, ...]:
+        """The turn's requests, first to last."""
+        return tuple(r for r in self.requests if r.kind == "turn" and r.turn == turn)
+
+    def off_script(self) -> tuple[SeenRequest, ...]:
+        """Requests that nothing in the trace accounts for."""
+        return tuple(r for r in self.requests if r.kind == "off-script")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything seen of one trace. `error` ended it early, during the main part's step `error_step` (-1: before any)."""
+
+    slug: str
+    description: Description
+    main: PartSeen
+    controls: Mapping[frozenset[str], PartSeen]
+    error: AdapterError | None = None
+    error_step: int = -1
+    oddities: tuple[str, ...] = ()

@@ -1,0 +1,103 @@
+"""Where an item of a prompt comes from, as the trace tells it: own, inherited, summary, or leaked.
+
+The labels turn a difference of two lists into the smallest contradiction that a person can act on. Source: design
+section 4; clauses CUT-1, CUT-4, ISO-2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from forkproof.adapters.model.items import Item
+from forkproof.conformance.stage import PROBE
+from forkproof.conformance.trace.model import CallStep, ForkStep, TogetherStep, Trace, TurnStep
+
+__all__ = ["Lineage", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Which turns each session holds by right, and which turn each call belongs to."""
+
+    own: dict[str, tuple[str, ...]]
+    inherited: dict[str, tuple[str, ...]]
+    sources: dict[str, str]
+    turn_of_call: dict[str, str]
+
+    @classmethod
+    def of(cls, trace: Trace) -> Lineage:
+        """Read the lineage off the trace's steps."""
+        own: dict[str, list[str]] = {"main": [t.turn for t in trace.import_]}
+        inherited: dict[str, tuple[str, ...]] = {"main": ()}
+        sources: dict[str, str] = {}
+        calls: dict[str, str] = {}
+        for step in trace.steps:
+            match step:
+                case TurnStep():
+                    own.setdefault(step.in_, []).append(step.turn)
+                    calls |= dict.fromkeys(_calls(step), step.turn)
+                case ForkStep(in_=str(source)):
+                    path = (*inherited.get(source, ()), *own.get(source, ()))
+                    anchor = step.before or step.after
+                    if isinstance(anchor, str) and anchor in path:
+                        path = path[: path.index(anchor) + (1 if step.after else 0)]
+                    own[step.fork] = []
+                    inherited[step.fork] = path
+                    sources[step.fork] = source
+                case _:
+                    pass
+        return cls({k: tuple(v) for k, v in own.items()}, inherited, sources, calls)
+
+    def label(self, item: str, session: str) -> str:
+        """One of own, inherited, summary, leaked (with where from) and unknown."""
+        name, _, rest = item.partition(".")
+        if item.startswith("foreign/"):
+            return "leaked from another run of this trace"
+        if item.startswith(PROBE):
+            return "own"
+        if rest.startswith("summary"):
+            return "summary"
+        turn = self.turn_of_call.get(name, name)
+        if turn in self.own.get(session, ()):
+            return "own"
+        if turn in self.inherited.get(session, ()):
+            return "inherited"
+        owner = next((s for s, turns in self.own.items() if turn in turns), None)
+        if owner is None:
+            return "unknown"
+        ancestors = self._ancestors(session)
+        return f"leaked from after the cut of {owner}" if owner in ancestors else f"leaked from session {owner}"
+
+    def _ancestors(self, session: str) -> list[str]:
+        line = []
+        while session in self.sources:
+            session = self.sources[session]
+            line.append(session)
+        return line
+
+
+def _calls(turn: TurnStep) -> list[str]:
+    calls: list[str] = []
+    for step in turn.model:
+        match step:
+            case CallStep():
+                calls.append(step.call)
+            case TogetherStep():
+                calls.extend(c.call for c in step.together)
+            case _:
+                pass
+    return calls
+
+
+def explain(expected: list[str], seen: tuple[Item, ...], lineage: Lineage, session: str) -> str:
+    """The contradiction in one line: what leaked, doubled, is lost, or stands in another order, role or state."""
+    names = Counter(i.name for i in seen)
+    wanted = Counter(expected)
+    said = []
+    extra = [n for n in names if not wanted[n]]
+    said += [f"{n} {lineage.label(n, session)}" for n in extra if lineage.label(n, session).startswith("leaked")]
+    said += [f"{n} is not expected here" for n in extra if not lineage.label(n, session).startswith("leaked")]
+    said += [f"{n} stands {c} times" for n, c in names.items() if c > max(1, wanted[n])]
+    said += [f"{n} is lost" for n in wanted if not names[n]]
+    return "; ".join(said) or "the same items in another order, role or state"

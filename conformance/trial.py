@@ -1,0 +1,143 @@
+"""One trial: a fresh harness, one trace with its control runs, one observation.
+
+A trace costs one process start at most: control runs are played on the same process, in sessions and directories of
+their own. Whatever happens, the harness is ended before the observation is returned.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.model.markers import Markers, nonce_for
+from forkproof.adapters.model.script import ScriptedModel
+from forkproof.adapters.protocol import Adapter, Deadlines, Endpoint, ModelReply, ModelRequest, Trial
+from forkproof.conformance.observation import Observation, PartSeen
+from forkproof.conformance.player import PartPlayer, Stage
+from forkproof.conformance.stage import control_sets, kept_steps, probed
+from forkproof.conformance.trace.model import Trace
+
+if TYPE_CHECKING:
+    from forkproof.adapters.model.server import ModelServer
+
+__all__ = ["observe"]
+
+
+class _CurrentScript:
+    """The model of the part that is being played; the harness's process outlives a part, the script does not."""
+
+    def __init__(self, script: ScriptedModel) -> None:
+        self.script = script
+
+    async def respond(self, request: ModelRequest) -> ModelReply:
+        return await self.script.respond(request)
+
+    async def released(self, stall: str) -> None:
+        await self.script.released(stall)
+
+
+async def observe(adapter: Adapter, trace: Trace, slug: str, seed: int, deadlines: Deadlines) -> Observation:
+    """Play a trace and its control runs on a fresh adapter.
+
+    An `AdapterError` ends the trial and is part of the observation, with everything seen before it.
+    """
+    trial = _Observer(adapter, trace, slug, seed)
+    with _private_root(needed=adapter.needs_server) as root:
+        async with _endpoint(adapter, trial.model) as server:
+            endpoint: Endpoint | None = None if server is None else server.endpoint
+            try:
+                await trial.run(Trial(root, trial.model, endpoint, deadlines))
+            finally:
+                await adapter.stop()
+            return trial.observation(() if server is None else tuple(map(str, server.oddities)))
+
+
+class _Observer:
+    """Plays the parts of one trace in turn and keeps what each of them saw."""
+
+    def __init__(self, adapter: Adapter, trace: Trace, slug: str, seed: int) -> None:
+        self._adapter = adapter
+        self._trace = trace
+        self._slug = slug
+        self._seed = seed
+        self._description = adapter.describe()
+        self._main: PartPlayer | None = None
+        self._controls: dict[frozenset[str], PartSeen] = {}
+        self._error: AdapterError | None = None
+        self.model = _CurrentScript(self._script("main"))
+
+    async def run(self, trial: Trial) -> None:
+        """Start the harness and play all parts; an adapter's error is kept, not raised."""
+        try:
+            if self._missing():
+                return
+            world = await self._adapter.start(trial)
+            stage = Stage(self._adapter, world, self._description, trial.deadlines)
+            kept = tuple(True for _ in self._trace.steps)
+            self._main = PartPlayer(stage, self._trace, self.model.script, kept, "main")
+            await self._main.play(probed(self._trace))
+            for without in control_sets(self._trace):
+                name = "without-" + "-".join(sorted(without))
+                self.model.script = self._script(name)
+                kept = kept_steps(self._trace, without)
+                player = PartPlayer(stage, self._trace, self.model.script, kept, name)
+                await player.play(probed(self._trace, without))
+                self._controls[without] = player.seen()
+        except AdapterError as error:
+            self._error = error
+
+    def observation(self, oddities: tuple[str, ...]) -> Observation:
+        """What was seen."""
+        main = self._main.seen() if self._main is not None else _nothing(self.model.script)
+        return Observation(
+            slug=self._slug,
+            description=self._description,
+            main=main,
+            controls=dict(self._controls),
+            error=self._error,
+            error_step=len(main.steps) if self._error is not None else -1,
+            oddities=oddities,
+        )
+
+    def _missing(self) -> bool:
+        """Whether the trace does not apply to this harness, so that no process needs to be started for it."""
+        return not set(self._trace.needs) <= self._description.capabilities
+
+    def _script(self, part: str) -> ScriptedModel:
+        return ScriptedModel(Markers(nonce_for(self._seed, self._slug, part)), self._adapter.classify)
+
+
+def _nothing(script: ScriptedModel) -> PartSeen:
+    empty: dict[str, str] = {}
+    return PartSeen(script.markers.nonce, (), (), frozenset(), empty, empty, {}, {}, empty, empty)
+
+
+@contextmanager
+def _private_root(*, needed: bool) -> Iterator[Path]:
+    """A private directory for one trial, gone afterwards; in-process harnesses need none."""
+    if not needed:
+        yield Path("/nonexistent")
+        return
+    root = Path(tempfile.mkdtemp(prefix="forkproof-")).resolve()
+    try:
+        yield root
+    finally:
+        # A harness that was just killed may leave a file half removed; what can't be removed is the system's to clean.
+        shutil.rmtree(root, ignore_errors=True)
+
+
+@asynccontextmanager
+async def _endpoint(adapter: Adapter, model: _CurrentScript) -> AsyncIterator[ModelServer | None]:
+    """The model server, where the harness reaches the model over HTTP."""
+    if not adapter.needs_server:
+        yield None
+        return
+    from forkproof.adapters.model.server import ModelServer
+
+    async with ModelServer(model, adapter.native_call) as server:
+        yield server
