@@ -1,0 +1,1 @@
+"""The trace language: its types, its loader and its linter."""
