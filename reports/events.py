@@ -18,8 +18,8 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 __all__ = [
     "SCHEMA_VERSION", "VERDICTS", "AdapterStamp", "Checked", "Consumer", "ContractStamp", "Event", "HarnessStamp",
-    "JsonObject", "KnownDeviation", "Level", "Note", "Observed", "RunEnded", "RunStarted", "TraceError", "TraceSetStamp",
-    "TraceStarted", "Verdict",
+    "JsonObject", "KnownDeviation", "Level", "Note", "Observed", "RunEnded", "RunStarted", "TraceError",
+    "TraceSetStamp", "TraceStarted", "Verdict",
 ]  # fmt: skip
 
 SCHEMA_VERSION = 1

@@ -11,37 +11,41 @@ from functools import cache
 from typing import Any
 
 from forkproof.reports.events import SCHEMA_VERSION, Event, JsonObject
+from forkproof.reports.redaction import Redactor
 
-__all__ = ["MalformedEvent", "decode", "encode", "run_schema", "stable"]
+__all__ = ["MalformedEvent", "as_json", "decode", "encode", "run_schema", "stable"]
 
 
 class MalformedEvent(ValueError):  # noqa: N818 - named for what it is, as the adapters' errors are
     """A line that is no event, or an event that is no JSON. The message says which member is wrong, and how."""
 
 
-def encode(event: Event) -> str:
+def as_json(event: Event) -> JsonObject:
+    """The event as JSON data, members in declared order; payloads are shared, not copied."""
+    return {each.name: _plain(getattr(event, each.name)) for each in fields(event)}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return value
+
+
+def encode(event: Event, redactor: Redactor | None = None) -> str:
     """The event as one line of ASCII JSON, without its newline: members in declared order, keys below them sorted.
 
     Raises `MalformedEvent` if a payload holds anything that is no JSON (a set, NaN, a key that is no string).
     """
     members = []
-    for each in fields(event):
+    for name, value in as_json(event).items():
+        data = redactor.data(value) if redactor else value
         try:
-            text = json.dumps(
-                getattr(event, each.name), default=_plain, sort_keys=True, allow_nan=False, separators=(",", ":")
-            )
+            text = json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":"))
         except (TypeError, ValueError) as error:
-            message = f"`{each.name}` of this {event.event!r} event is no JSON: {error}"
+            message = f"`{name}` of this {event.event!r} event is no JSON: {error}"
             raise MalformedEvent(message) from error
-        members.append(f'"{each.name}":{text}')
+        members.append(f'"{name}":{text}')
     return "{" + ",".join(members) + "}"
-
-
-def _plain(value: Any) -> JsonObject:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in fields(value)}
-    message = f"{type(value).__name__} can't be written"
-    raise TypeError(message)
 
 
 def decode(data: object) -> Event:
