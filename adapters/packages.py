@@ -1,0 +1,152 @@
+"""What each installable harness is made of: its npm package, the program inside it, and the version that is pinned.
+
+Data first: a new harness is one more `Package`. Everything else here turns a package, a version and a platform into a
+`Release`, the exact thing that npm is asked for. Facts come from the packages themselves (their `package.json`, and the
+launcher of `@openai/codex`, which maps platforms to folders).
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from forkproof.adapters.errors import InstallFailed, UnknownHarness
+from forkproof.adapters.registry import find
+
+__all__ = ["PACKAGES", "Package", "Release", "platform_tag", "request"]
+
+_SYSTEMS = {"linux": "linux", "darwin": "darwin"}
+_MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+
+# A version that can't be mistaken for an npm tag, range, option or path.
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One version of one harness for one platform.
+
+    `spec` is what `npm install` gets, `asked` what `npm view` gets; `folder` lies below `node_modules`, and `programs`
+    are the places below it where the program may be, the newest layout first. `unpacked` is the size on disk in bytes
+    where it is known, for the progress bar, as registries often leave it out.
+    """
+
+    name: str
+    version: str
+    platform: str
+    spec: str
+    asked: str
+    folder: str
+    programs: tuple[str, ...]
+    needs_node: bool
+    unpacked: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """How one harness is published. The templates take `{version}`, `{platform}` and `{triple}`.
+
+    `platforms` maps a platform tag to the compiler's triple; `tested` are further versions that forkproof was run on;
+    `sizes` maps (version, platform) to bytes once unpacked. `needs_node` says that the program is a script for Node.
+    """
+
+    name: str
+    pinned: str
+    spec: str
+    asked: str
+    folder: str
+    programs: tuple[str, ...]
+    platforms: Mapping[str, str]
+    tested: tuple[str, ...] = ()
+    sizes: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    needs_node: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that points to a user's own program, e.g. `FORKPROOF_CODEX_BINARY`."""
+        return f"FORKPROOF_{self.name.upper().replace('-', '_')}_BINARY"
+
+    def release(self, version: str | None, tag: str) -> Release:
+        """This version (the pinned one for None) for this platform. Raises `InstallFailed` where none is published."""
+        if tag not in self.platforms:
+            raise InstallFailed(
+                f"{self.name} is not published for this platform ({tag}), only for {', '.join(self.platforms)}",
+                f"use a machine of one of these, or build {self.name} yourself and point {self.variable} to it",
+            )
+        chosen = version or self.pinned
+
+        def fill(template: str) -> str:
+            return template.format(version=chosen, platform=tag, triple=self.platforms[tag])
+
+        return Release(
+            name=self.name,
+            version=chosen,
+            platform=tag,
+            spec=fill(self.spec),
+            asked=fill(self.asked),
+            folder=fill(self.folder),
+            programs=tuple(map(fill, self.programs)),
+            needs_node=self.needs_node,
+            unpacked=self.sizes.get((chosen, tag)),
+        )
+
+
+PACKAGES: Mapping[str, Package] = {
+    "codex": Package(
+        name="codex",
+        pinned="0.171.0",
+        # The native package alone: the main one adds a launcher that needs Node and is slower to start.
+        spec="@openai/codex-{platform}@npm:@openai/codex@{version}-{platform}",
+        asked="@openai/codex@{version}-{platform}",
+        folder="@openai/codex-{platform}",
+        programs=("vendor/{triple}/bin/codex", "vendor/{triple}/codex/codex"),
+        platforms={
+            "linux-x64": "x86_64-unknown-linux-musl",
+            "linux-arm64": "aarch64-unknown-linux-musl",
+            "darwin-x64": "x86_64-apple-darwin",
+            "darwin-arm64": "aarch64-apple-darwin",
+        },
+        sizes={("0.171.0", "linux-x64"): 443_900_000},
+    ),
+    "goose": Package(
+        name="goose",
+        pinned="1.52.0",
+        tested=("1.50.0",),
+        # The binary package alone: `@aaif/goose` is a terminal interface that brings a second, older binary.
+        spec="@aaif/goose-binary-{platform}@{version}",
+        asked="@aaif/goose-binary-{platform}@{version}",
+        folder="@aaif/goose-binary-{platform}",
+        programs=("bin/goose",),
+        platforms={"linux-x64": "", "linux-arm64": "", "darwin-x64": "", "darwin-arm64": ""},
+        sizes={("1.52.0", "linux-x64"): 300_800_000, ("1.50.0", "linux-x64"): 314_500_000},
+    ),
+}
+
+
+def platform_tag(system: str | None = None, machine: str | None = None) -> str:
+    """This platform as npm packages name it, e.g. `linux-x64`; an unknown one in Python's words: `linux-riscv64`."""
+    words = (system or platform.system()).lower(), (machine or platform.machine()).lower()
+    return f"{_SYSTEMS.get(words[0], words[0])}-{_MACHINES.get(words[1], words[1])}"
+
+
+def request(text: str) -> tuple[Package, str | None]:
+    """The package and version that `NAME` or `NAME@VERSION` asks for; no version means the pinned one.
+
+    Raises `UnknownHarness` for a name that is not known or needs no installation, and for a version that isn't one.
+    """
+    entry = find(text)
+    package = PACKAGES.get(entry.name)
+    if package is None:
+        raise UnknownHarness(
+            f"{entry.name} is part of forkproof: there is nothing to install",
+            f"`forkproof run {entry.name}` works as it is; installable are {', '.join(PACKAGES)}",
+        )
+    version = text.partition("@")[2]
+    if "@" in text and not _VERSION.fullmatch(version):
+        raise UnknownHarness(
+            f"{version!r} is no version of {package.name}",
+            f"write a full version, such as {package.name}@{package.pinned}",
+        )
+    return package, version or None
