@@ -1,0 +1,187 @@
+"""OpenAI Responses: the wire format of Codex, and of Goose with newer models.
+
+Normal form, which `decode` gives and `encode_prompt` keeps: every tool call, tool result and reasoning item is a
+message of its own, because it is an item of its own on the wire; neighbouring texts of one message stay together.
+`instructions` come first as a system message, and the role `developer` reads as `system`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forkproof.adapters.model import openai
+from forkproof.adapters.model.codec import Frame, MalformedRequestError, Rendering
+from forkproof.adapters.model.responses_stream import output_item, response, stream
+from forkproof.adapters.prompt import Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult
+from forkproof.adapters.protocol import ModelReply, Stall
+
+__all__ = ["ResponsesCodec"]
+
+ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+
+SETTINGS: openai.SettingPaths = {
+    "reasoning_effort": ("reasoning", "effort"),
+    "temperature": ("temperature",),
+    "store": ("store",),
+    "previous_response_id": ("previous_response_id",),
+    "conversation": ("conversation",),
+    "parallel_tool_calls": ("parallel_tool_calls",),
+    "tool_choice": ("tool_choice",),
+}
+BARE = ("reasoning_effort", "previous_response_id", "conversation", "tool_choice")
+
+
+class ResponsesCodec:
+    """The codec for `POST /v1/responses`."""
+
+    name = "responses"
+    path = "/v1/responses"
+
+    def decode(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Prompt:
+        """The canonical prompt of a request. Raises `MalformedRequestError`."""
+        return Prompt(
+            messages=(*_instructions(body), *_input(body.get("input"))),
+            tools=openai.tool_names(body.get("tools")),
+            model=openai.string(body.get("model"), "model"),
+            settings=openai.read_settings(body, SETTINGS),
+            session=openai.session(body, headers),
+        )
+
+    def encode_prompt(self, prompt: Prompt) -> dict[str, Any]:
+        """The body that a harness would send for this prompt."""
+        free = frozenset(
+            part.id
+            for message in prompt.messages
+            for part in message.parts
+            if isinstance(part, ToolCall) and isinstance(part.arguments, str)
+        )
+        body: dict[str, Any] = {"model": prompt.model, "stream": True}
+        messages = list(prompt.messages)
+        match messages:
+            case [Message("system", (Text(content),)), *_] if content:
+                body["instructions"] = content
+                messages = messages[1:]
+        body["input"] = [item for message in messages for item in _items(message, free)]
+        if prompt.tools:
+            body["tools"] = [{"type": "function", "name": name, "parameters": {}} for name in prompt.tools]
+        if prompt.session is not None:
+            body["prompt_cache_key"] = prompt.session
+        return body | openai.write_settings(prompt.settings, SETTINGS, bare=BARE)
+
+    def stream(self, reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
+        """A successful reply as server-sent events."""
+        return stream(reply, rendering)
+
+    def whole(self, reply: ModelReply, rendering: Rendering) -> dict[str, Any]:
+        """A successful reply as one JSON body."""
+        identity = rendering.ids("resp")
+        output = [output_item(part, rendering) for part in reply.parts if not isinstance(part, Stall)]
+        return response(identity, rendering, "completed", output)
+
+    def failure(self, status: int, message: str) -> dict[str, Any]:
+        """The provider's error body for an HTTP status."""
+        return openai.failure(status, message)
+
+
+# --- Request -> prompt ---------------------------------------------------------------------------------------------
+
+
+def _instructions(body: Mapping[str, Any]) -> tuple[Message, ...]:
+    value = body.get("instructions")
+    if value is None or value == "":
+        return ()
+    return (Message("system", (Text(openai.string(value, "instructions")),)),)
+
+
+def _input(value: Any) -> Iterator[Message]:
+    if isinstance(value, str):
+        yield Message("user", (Text(value),))
+        return
+    for index, item in enumerate(openai.array(value, "input")):
+        where = f"input[{index}]"
+        yield _message(openai.mapping(item, where), where)
+
+
+def _message(item: Mapping[str, Any], where: str) -> Message:
+    kind = item.get("type", "message")
+    match kind:
+        case "message":
+            return _spoken(item, where)
+        case "reasoning":
+            return Message("assistant", (_reasoning(item, where),))
+        case "function_call" | "custom_tool_call" | "local_shell_call":
+            return Message("assistant", (_call(item, kind, where),))
+        case str() if kind.endswith("_call_output"):
+            response_text = "\n".join(openai.texts(item.get("output"), f"{where}.output"))
+            return Message("tool", (ToolResult(_call_id(item, where), response_text),))
+        case str():
+            words = [kind, *([item["id"]] if kind == "item_reference" and isinstance(item.get("id"), str) else [])]
+            return Message("assistant", (Text(f"[{' '.join(words)}]"),))
+        case _:
+            raise MalformedRequestError(f"{where}.type: expected a string")
+
+
+def _spoken(item: Mapping[str, Any], where: str) -> Message:
+    role = ROLES.get(openai.string(item.get("role"), f"{where}.role"))
+    if role is None:
+        raise MalformedRequestError(f"{where}.role: {item['role']!r} is none of {', '.join(ROLES)}")
+    return Message(role, tuple(Text(text) for text in openai.texts(item.get("content"), f"{where}.content")))
+
+
+def _reasoning(item: Mapping[str, Any], where: str) -> Reasoning:
+    words = [text for name in ("summary", "content") for text in openai.texts(item.get(name), f"{where}.{name}")]
+    opaque = item.get("encrypted_content")
+    return Reasoning(
+        "\n".join(words), openai.string(opaque, f"{where}.encrypted_content") if opaque is not None else ""
+    )
+
+
+def _call(item: Mapping[str, Any], kind: str, where: str) -> ToolCall:
+    if kind == "local_shell_call":
+        return ToolCall(_call_id(item, where), "local_shell", openai.mapping(item.get("action"), f"{where}.action"))
+    name = openai.string(item.get("name"), f"{where}.name")
+    if kind == "custom_tool_call":
+        return ToolCall(_call_id(item, where), name, openai.string(item.get("input"), f"{where}.input"))
+    text = openai.string(item.get("arguments"), f"{where}.arguments")
+    return ToolCall(_call_id(item, where), name, openai.read_arguments(text))
+
+
+def _call_id(item: Mapping[str, Any], where: str) -> str:
+    return openai.string(item.get("call_id", item.get("id")), f"{where}.call_id")
+
+
+# --- Prompt -> request ---------------------------------------------------------------------------------------------
+
+
+def _items(message: Message, free: frozenset[str]) -> Iterator[dict[str, Any]]:
+    if not message.parts:
+        yield _message_item(message.role, [])
+    for spoken, parts in itertools.groupby(message.parts, lambda part: isinstance(part, Text)):
+        if spoken:
+            yield _message_item(message.role, [part.content for part in parts if isinstance(part, Text)])
+        else:
+            yield from (_item(part, free) for part in parts)
+
+
+def _message_item(role: Role, contents: list[str]) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": content} for content in contents]}
+
+
+def _item(part: Part, free: frozenset[str]) -> dict[str, Any]:
+    match part:
+        case Reasoning(content, opaque):
+            summary = [{"type": "summary_text", "text": content}] if content else []
+            return {"type": "reasoning", "summary": summary} | ({"encrypted_content": opaque} if opaque else {})
+        case ToolCall(id_, name, str(text)):
+            return {"type": "custom_tool_call", "call_id": id_, "name": name, "input": text}
+        case ToolCall(id_, name, arguments):
+            text = openai.arguments_text(arguments)
+            return {"type": "function_call", "call_id": id_, "name": name, "arguments": text}
+        case ToolResult(id_, output):
+            kind = "custom_tool_call_output" if id_ in free else "function_call_output"
+            return {"type": kind, "call_id": id_, "output": output}
+        case Text():
+            raise AssertionError("texts are gathered into messages")
