@@ -1,0 +1,164 @@
+"""Every process that a harness started, however well it hid, and how to end them all.
+
+Four ties are followed: the tree of parents, the harness's own session, the tag in the environment, and for what broke
+all three, adoption by us (see `orphanage`). Zombies count as ended. Source: design section 5, "no descendant left".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forkproof.adapters.environment import TAG
+from forkproof.adapters.orphanage import ORPHANAGE
+
+if TYPE_CHECKING:
+    import psutil
+
+__all__ = ["Family", "alive", "members", "portrait", "reap", "send_signal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A harness's leader, whose pid is its session's and group's id too, its tag, and when it was born (psutil's time).
+
+    The leader's pid stays taken, by a zombie at least, until the family is done with: it can't be another's by then.
+    """
+
+    leader: int
+    tag: str
+    born: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    process: psutil.Process
+    parent: int
+    session: int
+    born: float
+    zombie: bool
+
+
+def _rows(born: float) -> dict[int, _Row]:
+    """Every process born since then, but us."""
+    import psutil
+
+    rows = {}
+    for process in psutil.process_iter(["ppid", "create_time", "status"]):
+        info = process.info
+        if info["create_time"] is None or info["create_time"] < born or process.pid == os.getpid():
+            continue
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            zombie = info["status"] == psutil.STATUS_ZOMBIE
+            rows[process.pid] = _Row(process, info["ppid"] or 0, os.getsid(process.pid), info["create_time"], zombie)
+    return rows
+
+
+def members(family: Family) -> tuple[psutil.Process, ...]:
+    """The living members of a family, the leader included."""
+    rows = _rows(family.born)
+    own_session = os.getsid(0)
+    found = {pid for pid, row in rows.items() if _belongs(family, pid, row)}
+    grown = True
+    while grown:
+        more = {pid for pid, row in rows.items() if row.parent in found and pid not in found}
+        grown = bool(more)
+        found |= more
+    return tuple(rows[p].process for p in sorted(found) if not rows[p].zombie and rows[p].session != own_session)
+
+
+def _belongs(family: Family, pid: int, row: _Row) -> bool:
+    if family.leader in (pid, row.session):
+        return True
+    tag = _tag(row.process)
+    if tag is not None:
+        return tag == family.tag
+    return ORPHANAGE.adopted(pid, row.parent, row.session) and ORPHANAGE.alone(family.tag)
+
+
+def _tag(process: psutil.Process) -> str | None:
+    """The value of the tag in the environment that the process started with; None if it has none that we may see."""
+    import psutil
+
+    if sys.platform == "linux":
+        # Read as bytes: a program may have written anything over its own environment, and psutil decodes all of it.
+        with contextlib.suppress(OSError):
+            for entry in Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0"):
+                name, _, value = entry.partition(b"=")
+                if name == TAG.encode():
+                    return value.decode("ascii", "replace")
+        return None
+    with contextlib.suppress(psutil.Error, OSError):
+        return process.environ().get(TAG)
+    return None
+
+
+def alive(processes: Iterable[psutil.Process]) -> tuple[int, ...]:
+    """The pids of those that still run."""
+    import psutil
+
+    running = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                running.append(process.pid)
+    return tuple(running)
+
+
+def send_signal(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
+    """Signal these processes and their whole groups.
+
+    A group at once, so that none of it slips through by forking meanwhile. A group lives within one session, and no
+    member's session is ours (see `members`): so nobody else is in it.
+    """
+    import psutil
+
+    groups = set()
+    for process in processes:
+        with contextlib.suppress(psutil.Error, OSError):
+            groups.add(os.getpgid(process.pid))
+            process.send_signal(number)
+    for group in groups - {os.getpgid(0), 0, 1}:
+        with contextlib.suppress(OSError):
+            os.killpg(group, number)
+
+
+def reap(family: Family) -> None:
+    """Collect the adopted orphans that have ended, so that no zombie is left; never the leader or another's child."""
+    for pid, row in _rows(family.born).items():
+        if row.zombie and ORPHANAGE.adopted(pid, row.parent, row.session):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def portrait(family: Family) -> str:
+    """One short line on what the leader and its children do right now, for the message about a hang."""
+    import psutil
+
+    try:
+        leader = psutil.Process(family.leader)
+        with leader.oneshot():
+            state, threads = leader.status(), leader.num_threads()
+        children = [f"`{_title(c)}` ({c.status()})" for c in leader.children(recursive=True)[:3]]
+    except psutil.Error:
+        return f"process {family.leader} can't be looked at"
+    place = _waits_in(family.leader)
+    about = f"process {family.leader} is {state}" + (f" in {place}" if place else "")
+    return f"{about}, {threads} threads, children: {', '.join(children) or 'none'}"
+
+
+def _title(process: psutil.Process) -> str:
+    words = " ".join(process.cmdline()) or process.name()
+    return words if len(words) <= 80 else words[:79] + "…"  # noqa: PLR2004  # short enough for a message
+
+
+def _waits_in(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/wchan").read_text("ascii", "replace").strip("0\n ")
+    return ""

@@ -1,0 +1,180 @@
+"""A harness's three standard streams, seen from our end: bounded, event-driven, never waiting for an end of file.
+
+A grandchild may hold the other end of a pipe for as long as it likes; so the end of the process, which the supervisor
+tells by `writer_gone`, ends the reading as soon as the pipe is empty.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+
+__all__ = ["CHUNK", "BacklogError", "Inlet", "Outlet", "Tail"]
+
+CHUNK = 256 * 1024
+"""Bytes that one read takes at most."""
+
+_UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class BacklogError(BufferError):
+    """The other end does not read: more bytes wait to be written than `Inlet` keeps."""
+
+
+class _Pipe:
+    """Our end of a pipe, non-blocking; `close` may be called twice."""
+
+    def __init__(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def closed(self) -> bool:
+        return self._fd < 0
+
+    def close(self) -> None:
+        if self._fd < 0:
+            return
+        fd, self._fd = self._fd, -1
+        if not self._loop.is_closed():
+            self._loop.remove_reader(fd)
+            self._loop.remove_writer(fd)
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+class Inlet(_Pipe):
+    """The harness's standard input: `send` never blocks and never writes half a message because of a cancellation."""
+
+    def __init__(self, fd: int, limit: int = 32 * 1024 * 1024) -> None:
+        """`limit` is how many bytes may wait for a harness that does not read."""
+        super().__init__(fd)
+        self._limit = limit
+        self._waiting = bytearray()
+        self.broken = False
+
+    def send(self, data: bytes) -> None:
+        """Write all of `data`, now or as the other end reads. After the other end closed it is dropped: see `broken`.
+
+        Raises `BacklogError` when too much waits already.
+        """
+        if self.broken or self.closed:
+            return
+        if len(self._waiting) + len(data) > self._limit:
+            raise BacklogError(f"{len(self._waiting)} bytes wait to be read")
+        idle = not self._waiting
+        self._waiting += data
+        if idle:
+            self._flush()
+        if self._waiting and not self.closed:
+            self._loop.add_writer(self._fd, self._flush)
+
+    def _flush(self) -> None:
+        try:
+            while self._waiting:
+                with memoryview(self._waiting) as view:
+                    written = os.write(self._fd, view[:CHUNK])
+                del self._waiting[:written]
+        except BlockingIOError:
+            return
+        except OSError:  # EPIPE and its kin: whoever waits for an answer finds out why
+            self.broken = True
+            self.close()
+            return
+        self._loop.remove_writer(self._fd)
+
+    def close(self) -> None:
+        """End the input; what still waits is dropped."""
+        super().close()
+        self._waiting.clear()
+
+
+class Outlet(_Pipe):
+    """The harness's standard output, read when asked for: what nobody reads stays in the pipe and takes no memory."""
+
+    def __init__(self, fd: int) -> None:
+        super().__init__(fd)
+        self._waiter: asyncio.Future[None] | None = None
+        self._writer_gone = False
+        self.at_end_of_file = False
+
+    async def read(self) -> bytes:
+        """The next bytes, at most `CHUNK`; none at the end of file, or when the process is gone and the pipe empty."""
+        # A harness that never pauses must not keep deadlines from passing. Before the read, so that a cancellation
+        # loses nothing.
+        await asyncio.sleep(0)
+        while not self.closed:
+            try:
+                data = os.read(self._fd, CHUNK)
+            except BlockingIOError:
+                if self._writer_gone:
+                    return b""
+                await self._readable()
+                continue
+            self.at_end_of_file = not data
+            return data
+        return b""
+
+    def writer_gone(self) -> None:
+        """The process has ended: from now on an empty pipe is the end."""
+        self._writer_gone = True
+        self._wake()
+
+    def close(self) -> None:
+        """Read no more; a pending `read` gives no bytes."""
+        super().close()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def _readable(self) -> None:
+        self._waiter = self._loop.create_future()
+        self._loop.add_reader(self._fd, self._wake)
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+            if not self.closed:
+                self._loop.remove_reader(self._fd)
+
+
+class Tail(_Pipe):
+    """The harness's standard error: always read, and only its end kept."""
+
+    def __init__(self, fd: int, keep: int = 64 * 1024) -> None:
+        """`keep` is how many bytes are remembered."""
+        super().__init__(fd)
+        self._keep = keep
+        self._kept = bytearray()
+        self._loop.add_reader(fd, self._take)
+
+    def text(self, lines: int | None = None) -> str:
+        """What is remembered, readable: without colours and control characters; only the last `lines`, if given."""
+        words = _UNPRINTABLE.sub("", self._kept[-self._keep :].decode("utf-8", "replace")).strip()
+        return words if lines is None else "\n".join(words.splitlines()[-lines:])
+
+    def drain(self) -> None:
+        """Take what is in the pipe now, within reason: a grandchild may go on writing for ever."""
+        for _ in range(64):
+            if self.closed or not self._take():
+                return
+
+    def _take(self) -> bool:
+        try:
+            data = os.read(self._fd, CHUNK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return False
+        self._kept += data
+        if len(self._kept) > 2 * self._keep:
+            del self._kept[: -self._keep]
+        return True
