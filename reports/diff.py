@@ -137,7 +137,7 @@ def _lacks(expected: Sequence[Any], seen: Sequence[Any]) -> list[Line]:
 
 
 def diff_texts(expected: str, seen: str) -> list[Line]:
-    """Two texts, line by line; an end that can't be seen is made visible (blanks: as a JSON string; no newline: a note)."""
+    """Two texts, line by line; an end that can't be seen is shown (blanks: as a JSON string; no newline: a note)."""
     left, right = _lines(expected), _lines(seen)
     if max(len(left), len(right)) > LONGEST_TEXT:
         first = next(
@@ -214,13 +214,19 @@ def _field(value: Any) -> tuple[Any, str]:
 def differences(expected: Mapping[str, Any], seen: Mapping[str, Any]) -> tuple[Section, ...]:
     """A section for each kind of expectation, in the order given, and one for each thing seen beside them."""
     kinds = [*expected, *(k for k in seen if k not in expected)]
-    return tuple(Section(kind, tuple(_section(kind, expected, seen))) for kind in kinds)
+    return tuple(
+        Section(
+            kind, tuple(_section(kind, expected[kind], seen.get(kind)) if kind in expected else _beside(seen[kind]))
+        )
+        for kind in kinds
+    )
 
 
-def _section(kind: str, expected: Mapping[str, Any], seen: Mapping[str, Any]) -> list[Line]:
-    if kind not in expected:
-        return [Line("+", compact(seen[kind]))]
-    want, got = expected[kind], seen.get(kind)
+def _beside(got: Any) -> list[Line]:
+    return [Line("+", compact(got))]
+
+
+def _section(kind: str, want: Any, got: Any) -> list[Line]:
     if _both(want, got, list | tuple):
         return {"prompt_has": _has, "prompt_lacks": _lacks}.get(kind, diff_items)(want, got)
     if _both(want, got, Mapping):
