@@ -49,8 +49,9 @@ class TurnSeen:
 class PartSeen:
     """The trace itself, or one control run of it.
 
-    `sessions` maps labels to the harness's ids, `records` labels to fork records, `probes` labels to the turn that asked
-    for the session's next prompt at the end of the part. `compactions` maps names to native ids where there are any.
+    `sessions` maps labels to the harness's ids, `records` labels to fork records, `probes` labels to the turn that
+    asked for the session's next prompt at the end of the part. `compactions` maps names to native ids where there are
+    any.
     """
 
     nonce: str
@@ -75,7 +76,10 @@ class PartSeen:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Everything seen of one trace. `error` ended it early, during the main part's step `error_step` (-1: before any)."""
+    """Everything seen of one trace.
+
+    `error` ended it early, during the main part's step `error_step` (-1: before any).
+    """
 
     slug: str
     description: Description

@@ -386,4 +386,3 @@ class PartPlayer:
                 return replace(seen, outcome="unknown", reason=why)
             case _:
                 return replace(seen, outcome="unknown", reason=f"an answer of another kind: {answer}")
-

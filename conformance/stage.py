@@ -26,7 +26,17 @@ from forkproof.conformance.trace.model import (
     TurnStep,
 )
 
-__all__ = ["PROBE", "control_sets", "expectations", "kept_steps", "name_of", "probed", "replies", "session_of", "unless"]
+__all__ = [
+    "PROBE",
+    "control_sets",
+    "expectations",
+    "kept_steps",
+    "name_of",
+    "probed",
+    "replies",
+    "session_of",
+    "unless",
+]
 
 PROBE = "probe."
 """Turns that the suite adds to ask for a session's next prompt; a trace's own names have no dot."""
@@ -54,7 +64,10 @@ def name_of(step: Any) -> tuple[str, str]:
 
 
 def session_of(step: Any, trace: Trace) -> str:
-    """The session that a step's expectations look at: a fork's is the child, an await's or release's that of the turn."""
+    """The session that a step's expectations look at.
+
+    A fork's is the child, an await's or release's that of the turn.
+    """
     match step:
         case TurnStep() | CompactStep():
             return step.in_

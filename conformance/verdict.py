@@ -37,8 +37,8 @@ CHECKED = frozenset({Verdict.PASS, Verdict.WARN, Verdict.XFAIL})
 class CheckResult:
     """The judgement of one check.
 
-    `expected` and `seen` are JSON data (for prompts: one canonical line an item); `witness` names what in this run proves
-    a PASS; `fingerprint` tells one failure from another and is empty for a PASS.
+    `expected` and `seen` are JSON data by kind of expectation; `witness` names what in this run proves a PASS;
+    `fingerprint` tells one failure from another and is empty for a PASS.
     """
 
     id: str

@@ -26,8 +26,8 @@ BLAND = ModelReply((Say("Fine."),))
 class SeenRequest:
     """One request as it was understood.
 
-    `kind` is turn, summary, side or off-script; `turn` the turn (or summary) that it belongs to, if any; `reply` the index
-    of the scripted answer; `step` the index of the trace's step during which it came.
+    `kind` is turn, summary, side or off-script; `turn` the turn (or summary) that it belongs to, if any; `reply` the
+    index of the scripted answer; `step` the index of the trace's step during which it came.
     """
 
     index: int

@@ -12,6 +12,7 @@ from typing import Any
 from forkproof.conformance.contract import Contract
 from forkproof.conformance.judge import effects, files, prompts, records
 from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, untestable
+from forkproof.conformance.judge.prompts import item_json
 from forkproof.conformance.observation import Observation, StepSeen
 from forkproof.conformance.provenance import Lineage
 from forkproof.conformance.trace.checks import Check
@@ -47,7 +48,9 @@ _ANSWERS = frozenset({"record", "record_has", "editor", "pending"})
 _Outcome = tuple[Verdict, Finding]
 
 
-def judge(trace: Trace, checks: tuple[Check, ...], observation: Observation, contract: Contract) -> tuple[CheckResult, ...]:
+def judge(
+    trace: Trace, checks: tuple[Check, ...], observation: Observation, contract: Contract
+) -> tuple[CheckResult, ...]:
     """One result for each check, in the trace's order."""
     lineage = Lineage.of(trace)
     return tuple(_result(check, _judge(check, trace, lineage, observation, contract), contract) for check in checks)
@@ -73,9 +76,9 @@ def _result(check: Check, outcome: _Outcome, contract: Contract) -> CheckResult:
         step=check.step,
         verdict=verdict,
         reason=found.reason,
-        expected=found.expected,
-        seen=found.seen,
-        witness=found.witness,
+        expected=found.expected or {},
+        seen=found.seen or {},
+        witness=found.witness or {},
         fingerprint=told,
     )
 
@@ -93,7 +96,7 @@ def _judge(check: Check, trace: Trace, lineage: Lineage, observation: Observatio
     if step.outcome == "skipped":
         return Verdict.NOT_APPLICABLE, Finding("unobservable", f"the step is left out under {step.reason}")
     case = Case(trace, observation, lineage, step, check.expectation)
-    found = _off_script(case) or _together([_apply(kind, case) for kind in check.expectation.kinds()])
+    found = _off_script(case) or _together({kind: _apply(kind, case) for kind in check.expectation.kinds()})
     return _verdict(found, contract.clauses[check.clause].level, observation), found
 
 
@@ -115,7 +118,11 @@ def _apply(kind: str, case: Case) -> Finding:
         return untestable(step.reason)
     if kind != "refused" and step.outcome in ("refused", "unsupported", "unknown"):
         said = f"the {step.key} was {_past(step)}"
-        return bad(said, "done", step.outcome) if kind in _ANSWERS else _unless_refusal_is_meant(kind, case, said)
+        return (
+            bad(said, "done", f"{step.outcome}: {step.reason}")
+            if kind in _ANSWERS
+            else _unless_refusal_is_meant(kind, case, said)
+        )
     return RULES[kind](case)
 
 
@@ -137,37 +144,47 @@ def _meant(expectation: Expectation, case: Case) -> bool:
 
 
 def _past(step: StepSeen) -> str:
-    said = {"refused": "refused", "unsupported": "not supported", "unknown": "left without a clear answer"}[step.outcome]
+    said = {"refused": "refused", "unsupported": "not supported", "unknown": "left without a clear answer"}[
+        step.outcome
+    ]
     return f"{said}: {step.detail or step.reason}"
 
 
 def _off_script(case: Case) -> Finding | None:
-    """A request that nothing accounts for spoils every later check of the trace: loudly, since the story is not the trace's any more."""
+    """A request that nothing accounts for spoils every later check: the story is not the trace's any more."""
     stray = next((r for r in case.part.off_script() if r.step <= case.step.index), None)
     if stray is None:
         return None
     where = f"turn {stray.turn}" if stray.turn else "no turn"
     return bad(
         f"request {stray.index} at step {stray.step} is off script ({where}): the trace asks for no such request",
-        "no further request",
-        [str(i) for i in stray.items],
+        {"requests": "none but the trace's own"},
+        {"requests": [item_json(i) for i in stray.items]},
     )
 
 
-def _together(found: list[Finding]) -> Finding:
+def _together(found: Mapping[str, Finding]) -> Finding:
     """All kinds of one expectation as one finding: the worst counts, a pass needs every witness."""
     for status in ("bad", "untestable", "unobservable"):
-        worst = next((f for f in found if f.status == status), None)
-        if worst is not None:
-            return worst
-    if not found or not all(f.witness for f in found):
+        worst = {kind: f for kind, f in found.items() if f.status == status}
+        if worst:
+            return Finding(
+                worst[next(iter(worst))].status,
+                "; ".join(f.reason for f in worst.values()),
+                {kind: f.expected for kind, f in worst.items() if f.expected is not None},
+                {kind: f.seen for kind, f in worst.items() if f.seen is not None},
+            )
+    if not found or not all(f.witness for f in found.values()):
         return untestable("nothing was seen that would prove it")
-    if len(found) == 1:
-        return found[0]
     witness: dict[str, Any] = {}
-    for each in found:
+    for each in found.values():
         witness |= each.witness
-    return Finding("ok", witness=witness, expected=[f.expected for f in found], seen=[f.seen for f in found])
+    return Finding(
+        "ok",
+        witness=witness,
+        expected={kind: f.expected for kind, f in found.items()},
+        seen={kind: f.seen for kind, f in found.items()},
+    )
 
 
 def _verdict(found: Finding, level: str, observation: Observation) -> Verdict:

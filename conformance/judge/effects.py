@@ -18,14 +18,18 @@ def refused(case: Case) -> Finding:
         return bad(f"the {step.key} was not refused ({step.outcome})", {"refused": wanted}, {"outcome": step.outcome})
     if wanted is True or step.reason in (wanted, "other"):
         return ok({"refused": step.reason, "said": step.detail})
-    return bad(f"refused as {step.reason}, not as {wanted}: {step.detail}", {"refused": wanted}, {"refused": step.reason})
+    return bad(
+        f"refused as {step.reason}, not as {wanted}: {step.detail}", {"refused": wanted}, {"refused": step.reason}
+    )
 
 
 def pending(case: Case) -> Finding:
     """The operation has not answered yet."""
     if case.step.outcome == "pending":
         return ok({"pending": case.step.name})
-    return bad(f"the {case.step.key} did not wait ({case.step.outcome})", {"pending": True}, {"outcome": case.step.outcome})
+    return bad(
+        f"the {case.step.key} did not wait ({case.step.outcome})", {"pending": True}, {"outcome": case.step.outcome}
+    )
 
 
 def stop(case: Case) -> Finding:
@@ -39,8 +43,8 @@ def stop(case: Case) -> Finding:
 def requests(case: Case) -> Finding:
     """How many model requests the step caused.
 
-    Requests of turns that were in flight before are not the step's. At a turn, side traffic (a title) is not counted; at
-    any other step nothing may be sent, whatever it is for.
+    Requests of turns that were in flight before are not the step's. At a turn, side traffic (a title) is not counted;
+    at any other step nothing may be sent, whatever it is for.
     """
     wanted = case.expectation.requests
     caused = _caused(case.part, case.step)

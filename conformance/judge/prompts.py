@@ -13,6 +13,7 @@ from forkproof.conformance.provenance import explain
 from forkproof.conformance.trace.model import ItemPattern
 
 __all__ = [
+    "item_json",
     "last_prompt",
     "marks_interruption",
     "prompt",
@@ -61,7 +62,7 @@ def prompt_lacks(case: Case) -> Finding:
     if never:
         return untestable(f"{', '.join(never)} never came to be in this run, so leaving it out proves nothing")
     there = [p for p in patterns if any(_matches(p, i) for i in request.items)]
-    absent = [f"not {p}" for p in patterns]
+    absent = [_line(p) for p in patterns]
     if there:
         said = "; ".join(f"{p.item} {case.lineage.label(p.item, case.step.session)}" for p in there)
         return bad(f"the request holds what it must not: {said}", absent, _lines(request.items))
@@ -95,7 +96,7 @@ def marks_interruption(case: Case) -> Finding:
         return ok(_witness(request) | {"unfinished": unfinished, "words": words})
     return bad(
         f"nothing in the request tells that turn {turn} was interrupted",
-        [f"a marker of the interruption of {turn}, or an unfinished result"],
+        f"a marker of the interruption of {turn}, or an unfinished result",
         _lines(request.items),
     )
 
@@ -152,7 +153,7 @@ def _sequence(case: Case, which: int, patterns: tuple[ItemPattern, ...] | None) 
     if len(wanted) == len(request.items) and all(map(_matches, wanted, request.items)):
         return ok(_witness(request), expected, seen)
     said = explain([p.item for p in wanted], request.items, case.lineage, case.step.session)
-    return bad(said, expected, _aligned(wanted, request.items))
+    return bad(said, expected, _labelled(case, request.items))
 
 
 def _request(case: Case, which: int) -> SeenRequest | None:
@@ -187,24 +188,26 @@ def _matches(pattern: ItemPattern, item: Item) -> bool:
     )
 
 
-def _line(pattern: ItemPattern) -> str:
-    return str(Item(pattern.item, _role(pattern) or "any", pattern.status))
+def item_json(item: Item) -> dict[str, str]:
+    """One item as a report shows it."""
+    return _known(item.name, item.role, item.status)
 
 
-def _lines(items: tuple[Item, ...]) -> list[str]:
-    return [str(i) for i in items]
+def _line(pattern: ItemPattern) -> dict[str, str]:
+    return _known(pattern.item, _role(pattern), pattern.status)
 
 
-def _aligned(patterns: tuple[ItemPattern, ...], items: tuple[Item, ...]) -> list[str]:
-    """The seen lines, written like an expected one where they match it, so that a diff shows real differences only."""
-    rest = list(patterns)
-    lines = []
-    for item in items:
-        match = next((p for p in rest if _matches(p, item)), None)
-        if match is not None:
-            rest.remove(match)
-        lines.append(_line(match) if match is not None else str(item))
-    return lines
+def _known(item: str, role: str | None, status: str | None) -> dict[str, str]:
+    return {"item": item} | ({"role": role} if role else {}) | ({"status": status} if status else {})
+
+
+def _lines(items: tuple[Item, ...]) -> list[dict[str, str]]:
+    return [item_json(i) for i in items]
+
+
+def _labelled(case: Case, items: tuple[Item, ...]) -> list[dict[str, str]]:
+    """The seen items, each with where it comes from."""
+    return [item_json(i) | {"label": case.lineage.label(i.name, case.step.session)} for i in items]
 
 
 def _witness(request: SeenRequest) -> dict[str, object]:

@@ -1,4 +1,7 @@
-"""Expectations on the fork record: only what the harness itself reports counts (design section 5, clauses REC-1 to REC-10)."""
+"""Expectations on the fork record: only what the harness itself reports counts.
+
+Source: design section 5, clauses REC-1 to REC-10.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def _fields(case: Case, wanted: Mapping[str, Any]) -> Finding:
                 hidden.append(name)
             else:
                 wrong.append(f"{name} is {_said(field)}")
-            seen[name] = f"({field.origin})"
+            seen[name] = {"value": named(field.value, names, case.part.nonce), "origin": field.origin}
             continue
         seen[name] = named(field.value, names, case.part.nonce)
         if value is not _ANYTHING and seen[name] != value:

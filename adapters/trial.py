@@ -1,0 +1,48 @@
+"""What one run of a harness gets: a private directory, the model, and how long each phase may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from forkproof.adapters.exchange import Model
+
+__all__ = [
+    "Deadlines",
+    "Endpoint",
+    "Trial",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds that each phase of a real process may take, generous.
+
+    A slow machine must not read as a failing harness.
+    """
+
+    start: float = 60.0
+    operation: float = 60.0
+    stop: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the model server listens, e.g. `http://127.0.0.1:41234`, and the random key that it asks for."""
+
+    url: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Everything that an adapter needs to run one harness process for one trace.
+
+    `root` is an empty private directory of this trial; the harness's HOME, temporary files and the suite's control
+    files go below it. In-process adapters get the `model` itself, real ones reach it at `endpoint`.
+    """
+
+    root: Path
+    model: Model
+    endpoint: Endpoint | None = None
+    deadlines: Deadlines = Deadlines()

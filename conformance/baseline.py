@@ -1,0 +1,146 @@
+"""The baseline: the known deviations of one harness, strict both ways.
+
+`deviations.yaml` lists check ids with the fingerprint of the failure, the verdict and a reason in somebody's own
+words. A known failure is XFAIL; a known failure that passes is XPASS; one that fails in another way is an unexpected
+failure. Source: design section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from forkproof.conformance.verdict import CheckResult, Verdict
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+__all__ = ["Baseline", "BaselineError", "Deviation", "check_baseline", "load_baseline", "write_baseline"]
+
+_PASSING = frozenset({Verdict.PASS})
+_FAILING = frozenset(
+    {Verdict.FAIL, Verdict.WARN, Verdict.UNTESTABLE, Verdict.TIMEOUT, Verdict.CRASH, Verdict.SUITE_ERROR}
+)
+
+Known = Literal["FAIL", "WARN", "UNTESTABLE", "TIMEOUT", "CRASH"]
+
+
+class BaselineError(Exception):
+    """A baseline can't be used; the message names the file, the place and what to do."""
+
+
+class Deviation(BaseModel):
+    """One known deviation. `expires` is the last day on which it counts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    check: Annotated[str, StringConstraints(pattern=r"^[a-z0-9/-]+::[A-Z]+-[0-9]+(#[0-9]+)?$")]
+    verdict: Known = "FAIL"
+    fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+    reason: Annotated[str, StringConstraints(min_length=10)]
+    url: str = ""
+    expires: date | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    harness: str
+    versions: Annotated[tuple[str, ...], Field(min_length=1)]
+    deviations: tuple[Deviation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The deviations by check id, and for which harness versions they were recorded."""
+
+    path: Path
+    harness: str
+    versions: tuple[str, ...]
+    deviations: Mapping[str, Deviation]
+    today: date
+
+    def apply(self, result: CheckResult) -> CheckResult:
+        """The result in the light of what is known."""
+        known = self.deviations.get(result.id)
+        if known is None:
+            return result
+        if result.verdict in _PASSING:
+            return replace(
+                result, verdict=Verdict.XPASS, reason=f"known as {known.verdict} ({known.reason}), and it passes now"
+            )
+        if result.verdict not in _FAILING:
+            return result
+        if known.expires is not None and known.expires < self.today:
+            return replace(result, reason=f"{result.reason} (the known deviation expired on {known.expires})")
+        if known.fingerprint != result.fingerprint:
+            said = f"{result.reason} (known as {known.fingerprint}, but it fails in another way: {result.fingerprint})"
+            return replace(result, reason=said)
+        return replace(result, verdict=Verdict.XFAIL, baseline=known.reason)
+
+    def unknown(self, checks: Iterable[str], played: Iterable[str]) -> tuple[str, ...]:
+        """Entries that name no check there is; entries of traces that exist and were not played are left alone."""
+        ids, slugs = set(checks), set(played)
+        return tuple(k for k in self.deviations if k not in ids and (k.partition("::")[0] in slugs or not slugs))
+
+    def silent(self, verdicts: Mapping[str, str]) -> tuple[str, ...]:
+        """Entries whose check gave no verdict that could fail (not applicable, unobservable): they prove nothing."""
+        idle = (Verdict.NOT_APPLICABLE, Verdict.UNOBSERVABLE)
+        return tuple(k for k in self.deviations if verdicts.get(k) in idle)
+
+
+def load_baseline(path: Path, today: date) -> Baseline:
+    """Read `deviations.yaml`. Raises `BaselineError`."""
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)  # the safe loader in C
+        found = _File.model_validate(data)
+    except OSError as error:
+        raise BaselineError(f"{path}: can't read the baseline: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        raise BaselineError(f"{path}: the baseline is no YAML: {error}") from None
+    except ValidationError as error:
+        lines = [f"{path}: {'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors()]
+        raise BaselineError("\n".join(lines)) from None
+    deviations: dict[str, Deviation] = {}
+    for each in found.deviations:
+        if each.check in deviations:
+            raise BaselineError(f"{path}: {each.check} stands twice; keep one entry")
+        deviations[each.check] = each
+    return Baseline(path, found.harness, found.versions, deviations, today)
+
+
+def check_baseline(path: Path, harness: str) -> None:
+    """See, before anything runs, that the baseline can be read and is this harness's. Raises `BaselineError`."""
+    found = load_baseline(path, date.min)
+    if found.harness != harness:
+        raise BaselineError(f"{path}: this baseline is for {found.harness}, the run is for {harness}")
+
+
+def write_baseline(path: Path, harness: str, version: str, failures: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
+    """Write the failures of a run as known deviations, keeping the reasons of entries that are still true.
+
+    `failures` have id, verdict, fingerprint and reason. Returns how many entries were kept and how many are new; a new
+    entry gets a reason that starts with TODO, for a person to replace.
+    """
+    old = load_baseline(path, date.min).deviations if path.exists() else {}
+    kept = fresh = 0
+    entries = []
+    for failure in failures:
+        known = old.get(failure["id"])
+        same = known is not None and known.fingerprint == failure["fingerprint"]
+        kept, fresh = kept + same, fresh + (not same)
+        entry = {
+            "check": failure["id"],
+            "verdict": failure["verdict"],
+            "fingerprint": failure["fingerprint"],
+            "reason": known.reason if known and same else f"TODO say why: {failure['reason']}",
+        }
+        if known and known.url:
+            entry["url"] = known.url
+        entries.append(entry)
+    data = {"harness": harness, "versions": [version], "deviations": entries}
+    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
+    path.write_text(text, encoding="utf-8")
+    return kept, fresh

@@ -1,0 +1,104 @@
+"""`forkproof run HARNESS`: play the traces on a harness and say, clause by clause, how its forks behave."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+__all__ = ["run"]
+
+EXAMPLES = """\b
+Examples:
+  forkproof run reference                        the contract can be met
+  forkproof run codex --out out/codex            certify Codex, keep the record
+  forkproof run goose cut iso                    only two areas
+  forkproof run codex cut/edit-then-fork-shared  only one trace
+  forkproof run codex --baseline adapters/codex/deviations.yaml
+
+\b
+Exit codes: 0 all is well; 1 failures, or the baseline is stale; 2 incomplete (timeouts,
+crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("harness", metavar="HARNESS[@VERSION]")
+@click.argument("targets", nargs=-1, metavar="[AREA|TRACE|CHECK|PATH]...")
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for run.jsonl.  [default: out/HARNESS]")
+@click.option("--baseline", type=click.Path(dir_okay=False), help="Known deviations, strict both ways.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the markers; the same seed gives the same record.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Traces played at once.")
+@click.option(
+    "--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Per operation.  [default: 60]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as one JSON object.")
+@click.option("-q", "--quiet", is_flag=True, help="Only unexpected failures and the last line.")
+@click.option("--no-color", is_flag=True, help="No colours (also: NO_COLOR=1).")
+@click.option("--no-progress", is_flag=True, help="No live progress line.")
+def run(  # noqa: PLR0913, PLR0917  # one parameter an option
+    harness: str,
+    targets: tuple[str, ...],
+    out: str | None,
+    baseline: str | None,
+    seed: int | None,
+    jobs: int,
+    deadline: float | None,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+    no_progress: bool,
+) -> None:
+    """Play the traces on HARNESS and judge what it sent, left and recorded.
+
+    Without targets all shipped traces are played. Unexpected failures come first, each with what was expected, what was
+    seen, and the command that plays it again.
+    """
+    from forkproof.adapters import registry
+    from forkproof.adapters.errors import NotInstalled, UnknownHarness
+    from forkproof.conformance.baseline import BaselineError, check_baseline
+    from forkproof.conformance.selection import SelectionError, select
+
+    try:
+        entry = registry.find(harness)
+        selection = select(targets)
+        if baseline is not None:
+            check_baseline(Path(baseline), entry.name)
+    except (UnknownHarness, SelectionError, BaselineError) as error:
+        _fail(str(error), 3)
+    try:
+        entry.describe()
+    except NotInstalled as error:
+        _fail(str(error), 2)
+    if no_color:
+        os.environ["NO_COLOR"] = "1"
+    mode = "quiet" if quiet or as_json else "plain" if no_progress or not sys.stdout.isatty() else "live"
+    folder = Path(out) if out else Path("out") / harness.replace("@", "-")
+    arguments = ["--harness", harness, "--forkproof-out", str(folder), "--forkproof-root", str(selection.root)]
+    arguments += ["--forkproof-console", "json" if as_json else mode]
+    arguments += ["--baseline", baseline] if baseline else []
+    arguments += ["--forkproof-seed", str(seed)] if seed is not None else []
+    arguments += ["--forkproof-deadline", str(deadline)] if deadline else []
+    for check in selection.checks:
+        arguments += ["--forkproof-check", check]
+    sys.exit(_pytest(arguments, [str(f) for f in selection.files], jobs, selection.root))
+
+
+def _pytest(arguments: list[str], files: list[str], jobs: int, root: Path) -> int:
+    """Run pytest in this process, cut off from the caller's own configuration and plugins."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    import pytest
+
+    own = ["-p", "forkproof", "-p", "no:terminal", "-p", "no:cacheprovider", "--noconftest", "-s"]
+    own += ["-c", os.devnull, "--rootdir", str(root)]
+    if jobs > 1:
+        own += ["-p", "xdist", "-n", str(jobs), "--dist", "loadfile"]
+    return int(pytest.main([*own, *arguments, *files]))
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"forkproof: error: {message}", err=True)
+    sys.exit(code)

@@ -1,0 +1,199 @@
+"""How pytest sees a certification run: a trace file is a collector, each check an item with a stable id.
+
+Verdicts travel as events on pytest's reports, so that they reach the one writer also from xdist's workers.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forkproof.adapters import registry
+from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.protocol import Deadlines
+from forkproof.conformance.baseline import BaselineError, load_baseline
+from forkproof.conformance.contract import load_contract
+from forkproof.conformance.engine import Engine, Played
+from forkproof.conformance.ledger import Ledger
+from forkproof.conformance.trace.checks import Check, checks_of
+from forkproof.conformance.trace.load import LoadedTrace, load
+from forkproof.conformance.trace.problem import TraceError
+from forkproof.conformance.verdict import CHECKED, Verdict
+from forkproof.reports.diff import render_check
+from forkproof.reports.events import Checked, Event, Note
+from forkproof.reports.lines import decode, encode
+
+__all__ = ["BrokenTrace", "CheckFailed", "CheckItem", "Suite", "TraceFile"]
+
+_QUIET = frozenset({Verdict.NOT_APPLICABLE, Verdict.UNOBSERVABLE})
+
+
+class CheckFailed(Exception):  # noqa: N818  # it is what happened to the check, and pytest shows the name
+    """A check came to a verdict that fails the run."""
+
+    def __init__(self, event: Checked) -> None:
+        self.event = event
+        super().__init__(f"{event.verdict} {event.id}: {event.reason}")
+
+
+class TraceFile(pytest.File):
+    """One trace; it is played once, when its first check runs."""
+
+    def __init__(self, *, suite: Suite, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.suite = suite
+        self._played: Played | None = None
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """The checks that were asked for. A trace that can't be loaded is one item, which fails with what is wrong."""
+        try:
+            self.loaded: LoadedTrace = load(self.path, self.suite.root)
+        except TraceError as error:
+            yield BrokenTrace.from_parent(self, name="TRACE", error=error)
+            return
+        for check in checks_of(self.loaded):
+            if not self.suite.wanted or check.id in self.suite.wanted:
+                yield CheckItem.from_parent(self, name=check.id.partition("::")[2], check=check)
+
+    def played(self) -> tuple[Played, bool]:
+        """What the trace gave, and whether it was played just now."""
+        if self._played is not None:
+            return self._played, False
+        self._played = self.suite.engine.play(self.loaded)
+        return self._played, True
+
+
+class CheckItem(pytest.Item):
+    """One check of a trace."""
+
+    parent: TraceFile
+
+    def __init__(self, *, check: Check, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.check = check
+        self.events: list[Event] = []
+
+    def runtest(self) -> None:
+        """Play the trace if nobody has yet, and raise what its verdict is for pytest."""
+        played, now = self.parent.played()
+        event = played.checks[self.check.id]
+        self.events = [*played.notes, played.observed, event] if now else [event]
+        verdict = Verdict(event.verdict)
+        if verdict in _QUIET:
+            pytest.skip(f"{verdict}: {event.reason}")
+        if verdict is Verdict.XFAIL:
+            pytest.xfail(event.baseline.reason if event.baseline else event.reason)
+        if verdict not in CHECKED:
+            raise CheckFailed(event)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # type: ignore[override]  # plain text is enough
+        """The difference between expected and seen, in place of a traceback."""
+        if isinstance(excinfo.value, CheckFailed):
+            return render_check(excinfo.value.event)
+        return str(super().repr_failure(excinfo, style))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the expectation stands."""
+        return self.path, max(self.check.line - 1, 0), self.check.id
+
+
+class BrokenTrace(pytest.Item):
+    """A trace that can't be loaded: it fails, and the other traces still run."""
+
+    def __init__(self, *, error: TraceError, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.error = error
+        self.events: list[Event] = []
+
+    def runtest(self) -> None:
+        """Fail with every problem at its place."""
+        self.events = [Note(level="error", text=str(self.error), volatile={"broken_trace": True})]
+        raise self.error
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # type: ignore[override]  # plain text is enough
+        """The problems, one a line."""
+        return str(excinfo.value)
+
+
+class Suite:
+    """The run as a pytest plugin: collects, plays, and hands each event to the ledger."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.getoption
+        self._config = config
+        self._worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        seed = option("forkproof_seed")
+        if self._worker is not None:
+            seed = self._worker["forkproof_seed"]
+        self.seed: int = secrets.randbelow(1_000_000) if seed is None else seed
+        self.wanted = frozenset(option("forkproof_check"))
+        self.root = Path(option("forkproof_root") or config.rootpath)
+        self.contract = load_contract()
+        deadline = option("forkproof_deadline")
+        try:
+            entry = registry.find(option("harness"))
+            baseline = option("baseline")
+            known = load_baseline(Path(baseline), datetime.now(UTC).date()) if baseline else None
+            self.description = entry.describe()
+        except (AdapterError, BaselineError) as error:
+            raise pytest.UsageError(str(error)) from None
+        self.engine = Engine(
+            entry, self.contract, self.seed, Deadlines(operation=deadline) if deadline else Deadlines(), known
+        )
+        self.ledger: Ledger | None = None
+        if self._worker is None:
+            self.ledger = Ledger.for_config(config, self)
+
+    # --- collecting ------------------------------------------------------------------------------------------------
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """A YAML file is a trace."""
+        if file_path.suffix not in {".yaml", ".yml"}:
+            return None
+        collector: pytest.Collector = TraceFile.from_parent(parent, path=file_path, suite=self)
+        return collector
+
+    def pytest_configure_node(self, node: Any) -> None:
+        """Give xdist's workers the same seed."""
+        node.workerinput["forkproof_seed"] = self.seed
+
+    # --- running ---------------------------------------------------------------------------------------------------
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Open the record."""
+        if self.ledger is not None:
+            self.ledger.start(session.config.args)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
+        """Put the item's events on its report, as lines, so that they survive the way from a worker."""
+        report: Any = yield
+        events = getattr(item, "events", [])
+        if report.when == "call" and events:
+            report.forkproof_events = [encode(e) for e in events]
+        return report
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Hand the events on, where the record is kept."""
+        if self.ledger is not None:
+            for line in getattr(report, "forkproof_events", ()):
+                self.ledger.emit(decode(json.loads(line)))
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Remember that a person ended the run; what was seen stays."""
+        if self.ledger is not None:
+            self.ledger.interrupted = True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Close the loop, end the record, and give the run's own exit code where our console reports."""
+        self.engine.__exit__(None, None, None)
+        if self.ledger is not None:
+            code = self.ledger.finish()
+            if self._config.getoption("forkproof_console"):
+                session.exitstatus = code

@@ -1,0 +1,93 @@
+"""Plays and judges traces one after another: a trace in, its events out. Knows nothing of pytest or the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from forkproof.adapters.protocol import Deadlines
+from forkproof.adapters.registry import Entry
+from forkproof.conformance.baseline import Baseline
+from forkproof.conformance.contract import Contract
+from forkproof.conformance.judge import judge, suite_error
+from forkproof.conformance.recording import checked, observed
+from forkproof.conformance.trace.checks import Check, checks_of
+from forkproof.conformance.trace.load import LoadedTrace
+from forkproof.conformance.trial import observe
+from forkproof.conformance.verdict import CheckResult
+from forkproof.reports.events import Checked, Note, Observed
+
+__all__ = ["Engine", "Played"]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What one trace gave: what was seen, the verdicts by check id, and notes (a suite error's traceback)."""
+
+    observed: Observed
+    checks: dict[str, Checked]
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(slots=True)
+class Engine:
+    """Plays traces on one harness. A context manager: it owns the event loop that all trials run in."""
+
+    entry: Entry
+    contract: Contract
+    seed: int
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    baseline: Baseline | None = None
+    _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
+
+    def __enter__(self) -> Self:
+        """Nothing is started before the first trace."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the loop."""
+        self._runner.close()
+
+    def play(self, loaded: LoadedTrace) -> Played:
+        """Play one trace on a fresh harness and judge every check. Raises only KeyboardInterrupt."""
+        started = time.perf_counter()
+        adapter = self.entry.create()
+        checks = checks_of(loaded)
+        try:
+            observation = self._runner.run(observe(adapter, loaded.trace, loaded.slug, self.seed, self.deadlines))
+            results = judge(loaded.trace, checks, observation, self.contract)
+        except Exception as error:  # noqa: BLE001  # a fault of ours must end as a verdict, not as a traceback
+            return self._own_fault(loaded, checks, error)
+        seen = observed(observation, adapter.diagnostics(), time.perf_counter() - started)
+        return Played(seen, self._checked(loaded, checks, results))
+
+    def _checked(
+        self, loaded: LoadedTrace, checks: tuple[Check, ...], results: tuple[CheckResult, ...]
+    ) -> dict[str, Checked]:
+        applied = [self.baseline.apply(r) if self.baseline else r for r in results]
+        return {r.id: self._event(loaded, c, r) for c, r in zip(checks, applied, strict=True)}
+
+    def _event(self, loaded: LoadedTrace, check: Check, result: CheckResult) -> Checked:
+        version = f"@{self.entry.version}" if self.entry.version else ""
+        replay = f"forkproof run {self.entry.name}{version} {result.id} --seed {self.seed}"
+        known = self.baseline.deviations.get(result.id) if self.baseline and result.baseline else None
+        return checked(
+            result,
+            file=loaded.shown,
+            line=check.line,
+            replay=replay,
+            known={"reason": known.reason, "url": known.url} if known else None,
+        )
+
+    def _own_fault(self, loaded: LoadedTrace, checks: tuple[Check, ...], error: Exception) -> Played:
+        said = f"a fault of forkproof itself: {type(error).__name__}: {error}"
+        results = tuple(suite_error(check, self.contract, said) for check in checks)
+        where = "".join(traceback.format_exception(error))
+        note = Note(level="error", text=f"{loaded.slug}: {said}", volatile={"traceback": where})
+        return Played(Observed(trace=loaded.slug, status="ended"), self._checked(loaded, checks, results), (note,))

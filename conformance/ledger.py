@@ -1,0 +1,172 @@
+"""The one place where the events of a run come together: it opens the record, counts, and ends it with an exit code."""
+
+from __future__ import annotations
+
+import hashlib
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forkproof.adapters.protocol import Description
+from forkproof.conformance.baseline import Baseline
+from forkproof.conformance.contract import Contract
+from forkproof.conformance.recording import run_started
+from forkproof.conformance.trace.load import discover
+from forkproof.conformance.verdict import Verdict, exit_code
+from forkproof.reports.events import (
+    Checked,
+    Consumer,
+    ContractStamp,
+    Event,
+    Note,
+    Observed,
+    RunEnded,
+    TraceSetStamp,
+)
+
+if TYPE_CHECKING:
+    import pytest
+    from forkproof.conformance.collection import Suite
+
+__all__ = ["Ledger"]
+
+USAGE = 3
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Hands each event to every consumer and knows how the run stands."""
+
+    contract: Contract
+    description: Description
+    seed: int
+    baseline: Baseline | None
+    whole: bool
+    """Whether all checks of the selected traces run, so that a baseline entry without a check is stale."""
+    consumers: list[Consumer] = field(default_factory=list)
+    interrupted: bool = False
+    _verdicts: Counter[str] = field(default_factory=Counter)
+    _checks: dict[str, Checked] = field(default_factory=dict)
+    _planned: int = 0
+    _played: set[str] = field(default_factory=set)
+    _broken: int = 0
+    _began: float = field(default_factory=time.perf_counter)
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _open: bool = False
+
+    @classmethod
+    def for_config(cls, config: pytest.Config, suite: Suite) -> Ledger:
+        """The ledger of a pytest session: a log if a place was named, our console if the command line asked for it."""
+        ledger = cls(suite.contract, suite.description, suite.seed, suite.engine.baseline, whole=not suite.wanted)
+        out, console = config.getoption("forkproof_out"), config.getoption("forkproof_console")
+        if out:
+            from forkproof.reports.redaction import Redactor
+            from forkproof.reports.runlog import RunLog
+
+            log = ledger._stack.enter_context(RunLog(Path(out), Redactor.of(homes=[str(Path.home())])))
+            ledger.consumers.append(log)
+        if console:
+            from forkproof.reports.console import Console
+
+            ledger.consumers.append(Console.of_stdout(mode=console, log=f"{out}/run.jsonl" if out else None))
+        return ledger
+
+    def start(self, targets: Sequence[str]) -> None:
+        """Emit the run's first event."""
+        files = discover([Path(t.partition("::")[0]) for t in targets])
+        self._planned = len(files)
+        digest = hashlib.sha256()
+        for file in files:
+            digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+        self._open = True
+        self.emit(
+            run_started(
+                suite=version("forkproof"),
+                contract=ContractStamp(revision=str(self.contract.revision), sha256=self.contract.sha256),
+                traces=TraceSetStamp(count=len(files), sha256=digest.hexdigest()),
+                description=self.description,
+                seed=self.seed,
+                started=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+        )
+
+    def emit(self, event: Event) -> None:
+        """Count the event and hand it on."""
+        match event:
+            case Checked():
+                self._verdicts[event.verdict] += 1
+                self._checks[event.id] = event
+            case Observed():
+                self._played.add(event.trace)
+            case Note(volatile=volatile) if volatile.get("broken_trace"):
+                self._broken += 1
+            case _:
+                pass
+        for consumer in self.consumers:
+            consumer.emit(event)
+
+    def finish(self) -> int:
+        """Emit the run's last event, close every consumer, and give the exit code (design section 6)."""
+        if not self._open:
+            return USAGE
+        self._open = False
+        stale = self._stale()
+        for text in stale:
+            self.emit(Note(level="error", text=text))
+        complete = not self.interrupted and len(self._played) + self._broken >= self._planned
+        verdicts = [Verdict(v) for v in self._verdicts]
+        code = exit_code(verdicts, stale_baseline=bool(stale), complete=complete)
+        if self._broken and code != exit_code([Verdict.SUITE_ERROR]):
+            code = USAGE
+        reason = "interrupted" if self.interrupted else "" if complete else "not every selected trace was played"
+        self.emit(
+            RunEnded(
+                counts=dict(sorted(self._verdicts.items())),
+                exit=code,
+                complete=complete,
+                reason=reason,
+                volatile=self._cost(),
+            )
+        )
+        for consumer in self.consumers:
+            consumer.close()
+        self._stack.close()
+        return code
+
+    def _stale(self) -> list[str]:
+        """What the baseline says and this run does not show, one line each."""
+        if self.baseline is None or self.interrupted or not self.whole:
+            return []
+        found = []
+        if self.description.version not in self.baseline.versions:
+            said = ", ".join(self.baseline.versions)
+            found.append(f"the baseline {self.baseline.path} is for {said}, this is {self.description.version}")
+        found += [
+            f"the baseline names {check}, which is no check of this run; remove the entry"
+            for check in self.baseline.unknown(self._checks, self._played)
+        ]
+        found += [
+            f"the baseline names {check}, which came to no verdict that could fail ({self._checks[check].verdict})"
+            for check in self.baseline.silent({k: e.verdict for k, e in self._checks.items()})
+        ]
+        return found
+
+    def _cost(self) -> dict[str, Any]:
+        seconds = time.perf_counter() - self._began
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        cpu = usage.ru_utime + usage.ru_stime
+        per_mb = 1024 if sys.platform != "darwin" else 1024 * 1024
+        return {
+            "seconds": round(seconds, 3),
+            "cpu_self": round(cpu, 3),
+            "cpu_ratio": round(cpu / seconds, 4) if seconds else 0.0,
+            "peak_rss_mb": round(usage.ru_maxrss / per_mb, 1),
+        }

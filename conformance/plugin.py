@@ -1,0 +1,37 @@
+"""The pytest plugin: with `--harness NAME`, trace files are collected and each check is an item.
+
+Registered for pytest by the package's entry point, it costs nothing until `--harness` is given: this module imports
+nothing of ours before that. Source: design section 7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+__all__ = ["pytest_addoption", "pytest_configure"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of a certification run."""
+    group = parser.getgroup("forkproof", "conformance of conversation forking")
+    add = group.addoption
+    add("--harness", metavar="NAME[@VERSION]", help="collect *.yaml traces and play them on this harness")
+    add("--baseline", metavar="FILE", help="known deviations (deviations.yaml), strict both ways")
+    add("--forkproof-out", metavar="DIR", help="write run.jsonl there")
+    add("--forkproof-seed", type=int, metavar="N", help="seed of the markers; the same seed gives the same record")
+    add("--forkproof-deadline", type=float, metavar="SECONDS", help="how long an operation of the harness may take")
+    add("--forkproof-root", metavar="DIR", help="the folder that trace slugs are relative to")
+    add("--forkproof-check", action="append", default=[], metavar="ID", help="only this check; may be repeated")
+    # The command line's own: it reports in the place of pytest's terminal.
+    add("--forkproof-console", choices=("live", "plain", "quiet", "json"), help="report by forkproof's own console")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the suite, if a harness was named."""
+    if config.getoption("harness"):
+        from forkproof.conformance.collection import Suite
+
+        config.pluginmanager.register(Suite(config), "forkproof-suite")

@@ -1,0 +1,158 @@
+"""From what was seen and judged to the events of a run: JSON data, with all that varies set apart as volatile.
+
+`reports` knows nothing of traces and adapters; this module is the one place that translates.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from forkproof.adapters.model.script import SeenRequest
+from forkproof.adapters.prompt import as_json
+from forkproof.adapters.protocol import Description, ForkRecord
+from forkproof.conformance.judge.prompts import item_json
+from forkproof.conformance.observation import Observation, PartSeen
+from forkproof.conformance.verdict import CheckResult
+from forkproof.reports.events import (
+    AdapterStamp,
+    Checked,
+    ContractStamp,
+    HarnessStamp,
+    KnownDeviation,
+    Observed,
+    RunStarted,
+    TraceError,
+    TraceSetStamp,
+)
+
+__all__ = ["checked", "observed", "run_started"]
+
+
+def run_started(
+    *,
+    suite: str,
+    contract: ContractStamp,
+    traces: TraceSetStamp,
+    description: Description,
+    seed: int,
+    started: str,
+) -> RunStarted:
+    """The first event of a run."""
+    return RunStarted(
+        suite=suite,
+        contract=contract,
+        traces=traces,
+        harness=HarnessStamp(
+            name=description.harness, version=description.version, binary_sha256=description.binary_sha256
+        ),
+        adapter=AdapterStamp(
+            route=description.route,
+            wire=description.wire,
+            capabilities=sorted(description.capabilities),
+            policies=dict(description.policies),
+            unobservable=sorted(description.unobservable),
+        ),
+        seed=seed,
+        volatile={"started": started, "python": platform.python_version(), "platform": platform.system().lower()},
+    )
+
+
+def observed(observation: Observation, diagnostics: str, seconds: float) -> Observed:
+    """Everything seen of one trace. The harness's own ids and words vary, so they stand in the volatile member."""
+    main, error = observation.main, observation.error
+    return Observed(
+        trace=observation.slug,
+        status="ended" if error else "played",
+        error=error and TraceError(code=error.code, cause=error.cause, hint=error.hint, verdict=error.verdict),
+        steps=_steps(main),
+        requests=_requests(main),
+        files=_files(main),
+        records=[_record(label, record) for label, record in main.records.items()],
+        runs=dict(main.steps[-1].runs) if main.steps else {},
+        controls={"+".join(sorted(k)): _control(part) for k, part in observation.controls.items()},
+        volatile={
+            "seconds": round(seconds, 3),
+            "ids": {"sessions": dict(main.sessions), "turns": {n: t.native for n, t in main.turns.items()}},
+            "details": {s.name: s.detail for s in main.steps if s.detail},
+            "records": [_record(label, record, raw=True) for label, record in main.records.items()],
+            "prompts": [as_json(r.prompt) for r in main.requests],
+            "oddities": list(observation.oddities),
+            "stderr": diagnostics,
+        },
+    )
+
+
+def _steps(part: PartSeen) -> list[dict[str, Any]]:
+    counted = [sum(r.step == s.index for r in part.requests) for s in part.steps]
+    return [
+        {
+            "index": s.index,
+            "key": s.key,
+            "name": s.name,
+            "session": s.session,
+            "outcome": s.outcome,
+            "reason": s.reason,
+            "stop": s.stop,
+            "requests": n,
+            "files": None if s.files is None else dict(s.files),
+            "runs": dict(s.runs),
+        }
+        for s, n in zip(part.steps, counted, strict=True)
+    ]
+
+
+def _requests(part: PartSeen) -> list[dict[str, Any]]:
+    return [_request(r, part) for r in part.requests]
+
+
+def _request(request: SeenRequest, part: PartSeen) -> dict[str, Any]:
+    turn = part.turns.get(request.turn or "")
+    return {
+        "index": request.index,
+        "step": request.step,
+        "kind": request.kind,
+        "turn": request.turn,
+        "session": turn and turn.session,
+        "items": [item_json(i) for i in request.items],
+        "path": request.path,
+    }
+
+
+def _files(part: PartSeen) -> dict[str, dict[str, str]]:
+    latest = {s.session: s.files for s in part.steps if s.files is not None}
+    return {session: dict(files) for session, files in latest.items()}
+
+
+def _record(label: str, record: ForkRecord, *, raw: bool = False) -> dict[str, Any]:
+    fields = asdict(record)
+    shown = fields if raw else {name: field["origin"] for name, field in fields.items()}
+    return {"fork": label, "fields": shown}
+
+
+def _control(part: PartSeen) -> dict[str, Any]:
+    probes = {s: part.requests_of(t) for s, t in part.probes.items()}
+    return {"next_prompts": {s: [item_json(i) for i in r[0].items] for s, r in probes.items() if r}}
+
+
+def checked(result: CheckResult, *, file: str, line: int, replay: str, known: Mapping[str, str] | None) -> Checked:
+    """One judged check; `known` is the baseline's reason (and url) where it has an entry for it."""
+    return Checked(
+        id=result.id,
+        trace=result.trace,
+        clause=result.clause,
+        level="MUST" if result.level == "MUST" else "SHOULD",
+        step=result.step,
+        verdict=result.verdict.value,
+        reason=result.reason,
+        expected=result.expected,
+        seen=result.seen,
+        witness=result.witness,
+        fingerprint=result.fingerprint,
+        replay=replay,
+        baseline=None if known is None else KnownDeviation(reason=known["reason"], url=known.get("url", "")),
+        file=file,
+        line=line,
+    )
