@@ -81,9 +81,9 @@ COMMANDS: Mapping[str, tuple[int, int]] = {
 }
 """Command of the `run` tool -> the least and the most words that follow it."""
 
-_STEPS = "steer queue branch clone rewind resume restart set approve deny label edit_context delegate fold user_edits"
-_STEP_KEYS = "at time to summary settings answers task turns role"
-_MODEL_STEPS = "think stall drop together"
+_STEPS = "steer queue branch clone rewind resume restart set approve deny label edit_context delegate fold"
+_STEP_KEYS = "user_edits together at time to summary settings answers task turns role"
+_MODEL_STEPS = "think stall drop"
 _EXPECTATIONS = (
     "asked history entries entries_have entry paths sessions records effective_prompt continues remote_writers provider "
     "summarized"
