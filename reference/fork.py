@@ -1,0 +1,64 @@
+"""Forking: a new session from a place in another one's history, and the record of it.
+
+Pure, and nothing is copied. Source: seed 000; clauses REC-1 to REC-10, OPS-2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from forkproof.reference.cut import Place
+from forkproof.reference.inherit import Setting
+from forkproof.reference.record import Record, WorkspaceKind, checkpoint_id
+from forkproof.reference.session import Header, Lineage, Session, revision_of
+
+__all__ = ["Child", "ForkRequest", "fork"]
+
+
+@dataclass(frozen=True, slots=True)
+class ForkRequest:
+    """What a fork asks for besides the cut: where the child's tools run, and settings that win over the source's.
+
+    An isolated workspace is a copy of the source's, made at `directory`; a shared one is what is there already.
+    """
+
+    directory: str
+    workspace: Literal["shared", "isolated"] = "shared"
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+class Child(NamedTuple):
+    """A fork that is decided and not yet known to anyone."""
+
+    session: Session
+    record: Record
+
+
+def fork(
+    id_: str,
+    source: Session,
+    place: Place,
+    directory: str,
+    workspace: WorkspaceKind,
+    settings: Mapping[str, Setting],
+) -> Child:
+    """The child `id_` of `source` at `place`. O(1): the child's leaf is the source's own entry."""
+    revision = revision_of(source.leaf)
+    source_id = source.header.id
+    values = {name: setting.value for name, setting in settings.items()}
+    header = Header(id_, directory, values, Lineage(source_id, revision, place.applied))
+    record = Record(
+        session=id_,
+        source=source_id,
+        cut=place.applied,
+        revision=revision,
+        settings=settings,
+        checkpoint=checkpoint_id(place.leaf),
+        directory=directory,
+        workspace=workspace,
+        snapshot="all files" if workspace == "isolated" else None,
+        editor=place.editor,
+    )
+    return Child(Session(header, place.leaf), record)
