@@ -64,9 +64,10 @@ class ForkRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
-    """The new session's id."""
+    """The new session's id, and for an import the harness's ids of its turns, in order, where it gives any."""
 
     session: str
+    turns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,14 @@ from forkproof.adapters.protocol import Deadlines
 from forkproof.conformance.baseline import BaselineError, load_baseline
 from forkproof.conformance.contract import load_contract
 from forkproof.conformance.engine import Engine, Played
-from forkproof.conformance.ledger import Ledger
-from forkproof.conformance.trace.checks import Check, checks_of
+from forkproof.conformance.recorder import Recorder
+from forkproof.conformance.trace.checks import Check, check_ids
 from forkproof.conformance.trace.load import LoadedTrace, load
 from forkproof.conformance.trace.problem import TraceError
 from forkproof.conformance.verdict import CHECKED, Verdict
-from forkproof.reports.diff import render_check
-from forkproof.reports.events import Checked, Event, Note
+from forkproof.reports.events import Checked, Event, Note, TraceStarted
 from forkproof.reports.lines import decode, encode
+from forkproof.reports.text import check_text
 
 __all__ = ["BrokenTrace", "CheckFailed", "CheckItem", "Suite", "TraceFile"]
 
@@ -52,11 +52,11 @@ class TraceFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item]:
         """The checks that were asked for. A trace that can't be loaded is one item, which fails with what is wrong."""
         try:
-            self.loaded: LoadedTrace = load(self.path, self.suite.root)
+            self.loaded: LoadedTrace = load(self.path)
         except TraceError as error:
             yield BrokenTrace.from_parent(self, name="TRACE", error=error)
             return
-        for check in checks_of(self.loaded):
+        for check in check_ids(self.loaded):
             if not self.suite.wanted or check.id in self.suite.wanted:
                 yield CheckItem.from_parent(self, name=check.id.partition("::")[2], check=check)
 
@@ -64,6 +64,7 @@ class TraceFile(pytest.File):
         """What the trace gave, and whether it was played just now."""
         if self._played is not None:
             return self._played, False
+        self.suite.begun(self.loaded.slug)
         self._played = self.suite.engine.play(self.loaded)
         return self._played, True
 
@@ -94,7 +95,7 @@ class CheckItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # type: ignore[override]  # plain text is enough
         """The difference between expected and seen, in place of a traceback."""
         if isinstance(excinfo.value, CheckFailed):
-            return render_check(excinfo.value.event)
+            return check_text(excinfo.value.event)
         return str(super().repr_failure(excinfo, style))
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -121,7 +122,7 @@ class BrokenTrace(pytest.Item):
 
 
 class Suite:
-    """The run as a pytest plugin: collects, plays, and hands each event to the ledger."""
+    """The run as a pytest plugin: collects, plays, and hands each event to the recorder."""
 
     def __init__(self, config: pytest.Config) -> None:
         option = config.getoption
@@ -132,7 +133,6 @@ class Suite:
             seed = self._worker["forkproof_seed"]
         self.seed: int = secrets.randbelow(1_000_000) if seed is None else seed
         self.wanted = frozenset(option("forkproof_check"))
-        self.root = Path(option("forkproof_root") or config.rootpath)
         self.contract = load_contract()
         deadline = option("forkproof_deadline")
         try:
@@ -145,9 +145,9 @@ class Suite:
         self.engine = Engine(
             entry, self.contract, self.seed, Deadlines(operation=deadline) if deadline else Deadlines(), known
         )
-        self.ledger: Ledger | None = None
+        self.recorder: Recorder | None = None
         if self._worker is None:
-            self.ledger = Ledger.for_config(config, self)
+            self.recorder = Recorder.for_config(config, self)
 
     # --- collecting ------------------------------------------------------------------------------------------------
 
@@ -158,6 +158,7 @@ class Suite:
         collector: pytest.Collector = TraceFile.from_parent(parent, path=file_path, suite=self)
         return collector
 
+    @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Give xdist's workers the same seed."""
         node.workerinput["forkproof_seed"] = self.seed
@@ -166,8 +167,13 @@ class Suite:
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Open the record."""
-        if self.ledger is not None:
-            self.ledger.start(session.config.args)
+        if self.recorder is not None:
+            self.recorder.start(session.config.args)
+
+    def begun(self, slug: str) -> None:
+        """Tell that a trace begins; a worker has no way to tell before its first report."""
+        if self.recorder is not None:
+            self.recorder.emit(TraceStarted(trace=slug))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
@@ -180,20 +186,27 @@ class Suite:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Hand the events on, where the record is kept."""
-        if self.ledger is not None:
+        if self.recorder is not None:
             for line in getattr(report, "forkproof_events", ()):
-                self.ledger.emit(decode(json.loads(line)))
+                self.recorder.emit(decode(json.loads(line)))
 
     def pytest_keyboard_interrupt(self) -> None:
         """Remember that a person ended the run; what was seen stays."""
-        if self.ledger is not None:
-            self.ledger.interrupted = True
+        if self.recorder is not None:
+            self.recorder.interrupted = True
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool | None:
+        """A fault of ours outside of any trace: one line for the person, the traceback for the record."""
+        if self.recorder is None or not self._config.getoption("forkproof_console"):
+            return None
+        self.recorder.fault(excinfo.value)
+        return True
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Close the loop, end the record, and give the run's own exit code where our console reports."""
         self.engine.__exit__(None, None, None)
-        if self.ledger is not None:
-            code = self.ledger.finish()
+        if self.recorder is not None:
+            code = self.recorder.finish()
             if self._config.getoption("forkproof_console"):
                 session.exitstatus = code

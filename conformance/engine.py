@@ -15,7 +15,7 @@ from forkproof.conformance.baseline import Baseline
 from forkproof.conformance.contract import Contract
 from forkproof.conformance.judge import judge, suite_error
 from forkproof.conformance.recording import checked, observed
-from forkproof.conformance.trace.checks import Check, checks_of
+from forkproof.conformance.trace.checks import Check, check_ids
 from forkproof.conformance.trace.load import LoadedTrace
 from forkproof.conformance.trial import observe
 from forkproof.conformance.verdict import CheckResult
@@ -58,7 +58,7 @@ class Engine:
         """Play one trace on a fresh harness and judge every check. Raises only KeyboardInterrupt."""
         started = time.perf_counter()
         adapter = self.entry.create()
-        checks = checks_of(loaded)
+        checks = check_ids(loaded)
         try:
             observation = self._runner.run(observe(adapter, loaded.trace, loaded.slug, self.seed, self.deadlines))
             results = judge(loaded.trace, checks, observation, self.contract)
@@ -76,10 +76,10 @@ class Engine:
     def _event(self, loaded: LoadedTrace, check: Check, result: CheckResult) -> Checked:
         version = f"@{self.entry.version}" if self.entry.version else ""
         replay = f"forkproof run {self.entry.name}{version} {result.id} --seed {self.seed}"
-        known = self.baseline.deviations.get(result.id) if self.baseline and result.baseline else None
+        known = self.baseline.deviations.get(result.id) if self.baseline else None
         return checked(
             result,
-            file=loaded.shown,
+            file=check.file,
             line=check.line,
             replay=replay,
             known={"reason": known.reason, "url": known.url} if known else None,

@@ -141,9 +141,10 @@ class PartPlayer:
         if not isinstance(answer, SessionOpened):
             raise StartFailed(f"no session could be opened: {answer}", "see the harness's own messages in run.jsonl")
         self._sessions["main"] = answer.session
-        for turn in imported:
+        for index, turn in enumerate(imported):
             if importing:
-                self._turns[turn.turn] = TurnSeen("main", stop="end_turn")
+                native = answer.turns[index] if index < len(answer.turns) else None
+                self._turns[turn.turn] = TurnSeen("main", native, stop="end_turn")
                 self._paths["main"].append(turn.turn)
                 self._script.produced.update({f"{turn.turn}.user", f"{turn.turn}.say"})
             else:

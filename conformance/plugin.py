@@ -23,10 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--forkproof-out", metavar="DIR", help="write run.jsonl there")
     add("--forkproof-seed", type=int, metavar="N", help="seed of the markers; the same seed gives the same record")
     add("--forkproof-deadline", type=float, metavar="SECONDS", help="how long an operation of the harness may take")
-    add("--forkproof-root", metavar="DIR", help="the folder that trace slugs are relative to")
     add("--forkproof-check", action="append", default=[], metavar="ID", help="only this check; may be repeated")
     # The command line's own: it reports in the place of pytest's terminal.
-    add("--forkproof-console", choices=("live", "plain", "quiet", "json"), help="report by forkproof's own console")
+    add("--forkproof-console", choices=("full", "quiet", "json"), help="report by forkproof's own console")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.model.codec import Ids
 from forkproof.adapters.model.markers import Markers, nonce_for
 from forkproof.adapters.model.script import ScriptedModel
 from forkproof.adapters.protocol import Adapter, Deadlines, Endpoint, ModelReply, ModelRequest, Trial
@@ -48,7 +49,7 @@ async def observe(adapter: Adapter, trace: Trace, slug: str, seed: int, deadline
     """
     trial = _Observer(adapter, trace, slug, seed)
     with _private_root(needed=adapter.needs_server) as root:
-        async with _endpoint(adapter, trial.model) as server:
+        async with _endpoint(adapter, trial.model, Ids(nonce_for(seed, slug, "ids"))) as server:
             endpoint: Endpoint | None = None if server is None else server.endpoint
             try:
                 await trial.run(Trial(root, trial.model, endpoint, deadlines))
@@ -132,12 +133,12 @@ def _private_root(*, needed: bool) -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def _endpoint(adapter: Adapter, model: _CurrentScript) -> AsyncIterator[ModelServer | None]:
+async def _endpoint(adapter: Adapter, model: _CurrentScript, ids: Ids) -> AsyncIterator[ModelServer | None]:
     """The model server, where the harness reaches the model over HTTP."""
     if not adapter.needs_server:
         yield None
         return
     from forkproof.adapters.model.server import ModelServer
 
-    async with ModelServer(model, adapter.native_call) as server:
+    async with ModelServer(model, adapter.native_call, ids) as server:
         yield server

@@ -37,7 +37,6 @@ crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as one JSON object.")
 @click.option("-q", "--quiet", is_flag=True, help="Only unexpected failures and the last line.")
 @click.option("--no-color", is_flag=True, help="No colours (also: NO_COLOR=1).")
-@click.option("--no-progress", is_flag=True, help="No live progress line.")
 def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     harness: str,
     targets: tuple[str, ...],
@@ -49,7 +48,6 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     as_json: bool,
     quiet: bool,
     no_color: bool,
-    no_progress: bool,
 ) -> None:
     """Play the traces on HARNESS and judge what it sent, left and recorded.
 
@@ -59,14 +57,15 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     from forkproof.adapters import registry
     from forkproof.adapters.errors import NotInstalled, UnknownHarness
     from forkproof.conformance.baseline import BaselineError, check_baseline
-    from forkproof.conformance.selection import SelectionError, select
+    from forkproof.conformance.selection import select
+    from forkproof.conformance.trace.load import NoTraceError
 
     try:
         entry = registry.find(harness)
         selection = select(targets)
         if baseline is not None:
             check_baseline(Path(baseline), entry.name)
-    except (UnknownHarness, SelectionError, BaselineError) as error:
+    except (UnknownHarness, NoTraceError, BaselineError) as error:
         _fail(str(error), 3)
     try:
         entry.describe()
@@ -74,26 +73,25 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
         _fail(str(error), 2)
     if no_color:
         os.environ["NO_COLOR"] = "1"
-    mode = "quiet" if quiet or as_json else "plain" if no_progress or not sys.stdout.isatty() else "live"
     folder = Path(out) if out else Path("out") / harness.replace("@", "-")
-    arguments = ["--harness", harness, "--forkproof-out", str(folder), "--forkproof-root", str(selection.root)]
-    arguments += ["--forkproof-console", "json" if as_json else mode]
+    arguments = ["--harness", harness, "--forkproof-out", str(folder)]
+    arguments += ["--forkproof-console", "json" if as_json else "quiet" if quiet else "full"]
     arguments += ["--baseline", baseline] if baseline else []
     arguments += ["--forkproof-seed", str(seed)] if seed is not None else []
     arguments += ["--forkproof-deadline", str(deadline)] if deadline else []
     for check in selection.checks:
         arguments += ["--forkproof-check", check]
-    sys.exit(_pytest(arguments, [str(f) for f in selection.files], jobs, selection.root))
+    sys.exit(_pytest(arguments, [str(f) for f in selection.files], jobs))
 
 
-def _pytest(arguments: list[str], files: list[str], jobs: int, root: Path) -> int:
+def _pytest(arguments: list[str], files: list[str], jobs: int) -> int:
     """Run pytest in this process, cut off from the caller's own configuration and plugins."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     import pytest
 
     own = ["-p", "forkproof", "-p", "no:terminal", "-p", "no:cacheprovider", "--noconftest", "-s"]
-    own += ["-c", os.devnull, "--rootdir", str(root)]
+    own += ["-c", os.devnull, "--rootdir", os.path.commonpath(files)]
     if jobs > 1:
         own += ["-p", "xdist", "-n", str(jobs), "--dist", "loadfile"]
     return int(pytest.main([*own, *arguments, *files]))

@@ -6,6 +6,7 @@ import hashlib
 import resource
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -36,13 +37,14 @@ if TYPE_CHECKING:
     import pytest
     from forkproof.conformance.collection import Suite
 
-__all__ = ["Ledger"]
+__all__ = ["Recorder"]
 
 USAGE = 3
+SUITE_FAULT = 4
 
 
 @dataclass(slots=True)
-class Ledger:
+class Recorder:
     """Hands each event to every consumer and knows how the run stands."""
 
     contract: Contract
@@ -58,26 +60,26 @@ class Ledger:
     _planned: int = 0
     _played: set[str] = field(default_factory=set)
     _broken: int = 0
+    _faulty: bool = False
+    _cpu: float = field(default_factory=time.process_time)
     _began: float = field(default_factory=time.perf_counter)
     _stack: ExitStack = field(default_factory=ExitStack)
     _open: bool = False
 
     @classmethod
-    def for_config(cls, config: pytest.Config, suite: Suite) -> Ledger:
-        """The ledger of a pytest session: a log if a place was named, our console if the command line asked for it."""
-        ledger = cls(suite.contract, suite.description, suite.seed, suite.engine.baseline, whole=not suite.wanted)
+    def for_config(cls, config: pytest.Config, suite: Suite) -> Recorder:
+        """The recorder of a pytest session: a log if a place was named, our console if the command line asked for it."""
+        recorder = cls(suite.contract, suite.description, suite.seed, suite.engine.baseline, whole=not suite.wanted)
         out, console = config.getoption("forkproof_out"), config.getoption("forkproof_console")
         if out:
             from forkproof.reports.redaction import Redactor
             from forkproof.reports.runlog import RunLog
 
-            log = ledger._stack.enter_context(RunLog(Path(out), Redactor.of(homes=[str(Path.home())])))
-            ledger.consumers.append(log)
+            log = recorder._stack.enter_context(RunLog(Path(out), Redactor.of(homes=[str(Path.home())])))
+            recorder.consumers.append(log)
         if console:
-            from forkproof.reports.console import Console
-
-            ledger.consumers.append(Console.of_stdout(mode=console, log=f"{out}/run.jsonl" if out else None))
-        return ledger
+            recorder.consumers.append(_console(console, suite.contract, log.path if out else None))
+        return recorder
 
     def start(self, targets: Sequence[str]) -> None:
         """Emit the run's first event."""
@@ -113,6 +115,13 @@ class Ledger:
         for consumer in self.consumers:
             consumer.emit(event)
 
+    def fault(self, error: BaseException) -> None:
+        """Note a fault of forkproof itself, which ends the run."""
+        self._faulty = True
+        where = "".join(traceback.format_exception(error))
+        said = f"a fault of forkproof itself: {type(error).__name__}: {error}"
+        self.emit(Note(level="error", text=said, volatile={"traceback": where}))
+
     def finish(self) -> int:
         """Emit the run's last event, close every consumer, and give the exit code (design section 6)."""
         if not self._open:
@@ -124,8 +133,10 @@ class Ledger:
         complete = not self.interrupted and len(self._played) + self._broken >= self._planned
         verdicts = [Verdict(v) for v in self._verdicts]
         code = exit_code(verdicts, stale_baseline=bool(stale), complete=complete)
-        if self._broken and code != exit_code([Verdict.SUITE_ERROR]):
+        if self._broken and code != SUITE_FAULT:
             code = USAGE
+        if self._faulty:
+            code = SUITE_FAULT
         reason = "interrupted" if self.interrupted else "" if complete else "not every selected trace was played"
         self.emit(
             RunEnded(
@@ -162,7 +173,7 @@ class Ledger:
     def _cost(self) -> dict[str, Any]:
         seconds = time.perf_counter() - self._began
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        cpu = usage.ru_utime + usage.ru_stime
+        cpu = time.process_time() - self._cpu
         per_mb = 1024 if sys.platform != "darwin" else 1024 * 1024
         return {
             "seconds": round(seconds, 3),
@@ -170,3 +181,16 @@ class Ledger:
             "cpu_ratio": round(cpu / seconds, 4) if seconds else 0.0,
             "peak_rss_mb": round(usage.ru_maxrss / per_mb, 1),
         }
+
+
+def _console(mode: str, contract: Contract, log: Path | None) -> Consumer:
+    """Who tells the person at the terminal: JSON for programs, else the console."""
+    if mode == "json":
+        from forkproof.reports.summary import JsonSummary
+
+        return JsonSummary(sys.stdout)
+    from forkproof.reports.console import Console, Options
+    from forkproof.reports.matrix import ClauseText
+
+    clauses = {c.id: ClauseText(c.id, c.area_title, c.text) for c in contract.clauses.values()}
+    return Console(clauses, Options(quiet=mode == "quiet", run_log=log))
