@@ -159,10 +159,10 @@ class ReferenceAdapter:
         harness = self._harness()
         match operation:
             case OpenSession(directory, settings):
-                return _opened(harness.open(directory, settings))
+                return _opened(harness, harness.open(directory, settings))
             case Import(directory, turns, settings):
                 past = [PastTurn(turn.at, turn.user, turn.say) for turn in turns]
-                return _opened(harness.import_history(directory, past, settings))
+                return _opened(harness, harness.import_history(directory, past, settings))
             case SendPrompt(session, text):
                 ended = await harness.prompt(session, text)
                 return TurnEnded(ended.stop, ended.turn, ended.detail) if isinstance(ended, Ended) else _refused(ended)
@@ -171,7 +171,7 @@ class ReferenceAdapter:
                 return Acknowledged()
             case Compact(session):
                 compacted = await harness.compact(session)
-                return _refused(compacted) if isinstance(compacted, Refusal) else Acknowledged()
+                return _refused(compacted) if isinstance(compacted, Refusal) else Acknowledged(compacted.checkpoint)
             case Fork():
                 return await self._fork(harness, operation)
 
@@ -234,7 +234,7 @@ def _point(harness: Harness, session: str, cut: Cut) -> Point:
 
 
 def _turn_id(harness: Harness, session: str, turn: TurnRef) -> str:
-    """The harness's id of a turn. An imported turn never ended here, so it is found by its marker."""
+    """The harness's id of a turn: as it was given, or found by the turn's marker."""
     unknown = f"turn-{turn.name}"
     if not turn.exists:
         return unknown
@@ -243,8 +243,11 @@ def _turn_id(harness: Harness, session: str, turn: TurnRef) -> str:
     return next((p.turn for p in harness.fork_points(session) if turn.marker in p.text), unknown)
 
 
-def _opened(session: Session | Refusal) -> Answer:
-    return _refused(session) if isinstance(session, Refusal) else SessionOpened(session.header.id)
+def _opened(harness: Harness, session: Session | Refusal) -> Answer:
+    if isinstance(session, Refusal):
+        return _refused(session)
+    id_ = session.header.id
+    return SessionOpened(id_, tuple(point.turn for point in harness.fork_points(id_)))
 
 
 def _refused(refusal: Refusal) -> Refused:

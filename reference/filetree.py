@@ -51,10 +51,9 @@ class FileTree:
         """A file's content."""
         return self._file(place).byte_contents or b""
 
-    def names(self, place: Names) -> list[str]:
-        """The sorted names in a folder, or the name itself of a file."""
-        found = self._existing(place)
-        return sorted(found.entries) if _is_folder(found) else [place[-1]]
+    def names(self) -> list[str]:
+        """The sorted names in the root."""
+        return sorted(self._system.root_dir.entries)
 
     def write(self, place: Names, content: bytes) -> None:
         """Make a file or replace its content; folders on the way are made."""

@@ -91,15 +91,11 @@ def _run(workspace: Workspace, command: str) -> Outcome:
     return Outcome(done=name != "false", output=output or "")
 
 
-def _list(workspace: Workspace, path: str = ".") -> str:
-    return "\n".join(workspace.names(path))
-
-
 _COMMANDS: Final[Mapping[str, tuple[tuple[int, ...] | None, Callable[..., str | None]]]] = {
     "pwd": ((0,), lambda workspace: workspace.directory),
-    "ls": ((0, 1), _list),
-    "true": (None, lambda _workspace, *_: None),
-    "false": (None, lambda _workspace, *_: None),
+    "ls": ((0,), lambda workspace: "\n".join(workspace.names())),
+    "true": ((0,), lambda _workspace: None),
+    "false": ((0,), lambda _workspace: None),
     "echo": (None, lambda _workspace, *words: " ".join(words)),
     "rm": ((1,), Workspace.remove),
     "mkdir": ((1,), Workspace.mkdir),

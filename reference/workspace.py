@@ -52,9 +52,9 @@ class Workspace:
         """A file's text."""
         return decoded(self._built().read(self._place(path)))
 
-    def names(self, path: str = ".") -> list[str]:
-        """The sorted names in a folder, or the name itself of a file."""
-        return self._built().names(self._place(path))
+    def names(self) -> list[str]:
+        """The sorted names in the directory, without hidden ones, as `ls` shows them."""
+        return [name for name in self._built().names() if not name.startswith(".")]
 
     def write(self, path: str, text: str) -> None:
         """Make a file or replace its content; folders on the way are made."""
