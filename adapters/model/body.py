@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forkproof.adapters.model.codec import MalformedRequestError
+from forkproof.adapters.model.sse import no_constant
 
 __all__ = ["LIMIT", "read"]
 
@@ -25,7 +26,7 @@ def read(raw: bytes, encoding: str = "") -> Mapping[str, Any]:
     """The JSON object in a body. Raises `MalformedRequestError` with status 400, 413 or 415 and the reason."""
     unpacked = raw if encoding in ("", "identity") else _unpack(raw, encoding)
     try:
-        value = json.loads(unpacked.decode("utf-8"))
+        value = json.loads(unpacked.decode("utf-8"), parse_constant=no_constant)
     except UnicodeDecodeError as error:
         raise MalformedRequestError(
             f"the body is not UTF-8: byte {error.start} is {unpacked[error.start]:#04x}"

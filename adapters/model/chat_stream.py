@@ -1,7 +1,8 @@
 """How a scripted reply looks in Chat Completions, as chunks or whole.
 
 The wire has one content and one list of calls: texts that the script keeps apart are joined by a line end, and how
-texts and calls followed each other is lost. A stall keeps its place among them.
+texts and calls followed each other is lost. A stall keeps its place among them. The provider's schema of chunks has
+no free-form calls; they are streamed in the form that whole completions have.
 """
 
 from __future__ import annotations

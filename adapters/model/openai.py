@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from forkproof.adapters.model.codec import MalformedRequestError
+from forkproof.adapters.model.sse import no_constant
 
 __all__ = [
     "USAGE", "SettingPaths", "arguments_text", "array", "failure", "mapping", "read_arguments", "read_settings",
@@ -99,14 +100,10 @@ def _part_text(part: Mapping[str, Any], where: str) -> str:
 def read_arguments(text: str) -> Mapping[str, Any] | str:
     """A call's arguments: the object that the text spells, or the text itself where it spells none."""
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=no_constant)
     except (ValueError, RecursionError):
         return text
     return value if isinstance(value, dict) else text
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
 
 
 def arguments_text(arguments: Mapping[str, Any] | str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["DONE", "PIECE", "data", "event", "json_bytes", "pieces"]
+__all__ = ["DONE", "PIECE", "data", "event", "json_bytes", "no_constant", "pieces"]
 
 DONE = b"data: [DONE]\n\n"
 """How a Chat Completions stream ends."""
@@ -24,6 +24,11 @@ MOST_PIECES = 32
 def json_bytes(value: Any) -> bytes:
     """Compact ASCII JSON. Raises `ValueError` for numbers that JSON doesn't have."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def no_constant(name: str) -> Any:
+    """For `json.loads(parse_constant=...)`: NaN and the infinities are Python's, not JSON's. Raises `ValueError`."""
+    raise ValueError(f"{name} is not JSON")
 
 
 def event(name: str, value: Any) -> bytes:

@@ -1,0 +1,229 @@
+"""What the codecs read: a request becomes the canonical prompt, with nothing lost (design section 4)."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from forkproof.adapters.model import body
+from forkproof.adapters.model.codec import MalformedRequestError, codecs
+from forkproof.adapters.prompt import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests import prompt_strategies as some
+
+CODECS = codecs()
+RESPONSES, CHAT = CODECS["responses"], CODECS["chat"]
+both = pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS)
+
+
+def wire(kind: str, *words: str) -> list[dict[str, str]]:
+    """A content array with these texts."""
+    return [{"type": kind, "text": text} for text in words]
+
+
+def shell(identity: str, arguments: str) -> dict[str, Any]:
+    """A call of Goose's shell tool in Chat Completions."""
+    return {"id": identity, "type": "function", "function": {"name": "shell", "arguments": arguments}}
+
+
+def over_the_wire(sent: dict[str, Any]) -> Any:
+    return body.read(json.dumps(sent).encode())
+
+
+# --- Requests --------------------------------------------------------------------------------------------------------
+
+
+@some.patient
+@given(some.prompts(remote=True))
+def test_a_prompt_survives_responses(prompt: Prompt) -> None:
+    """decode(encode_prompt(p)) is p in the normal form that the module states, and the normal form is a fixed point."""
+    normal = Prompt(some.responses_form(prompt.messages), prompt.tools, prompt.model, prompt.settings, prompt.session)
+    sent = RESPONSES.encode_prompt(prompt)
+    assert RESPONSES.decode(over_the_wire(sent), {}) == normal
+    assert RESPONSES.encode_prompt(normal) == sent
+
+
+@some.patient
+@given(some.prompts(remote=False))
+def test_a_prompt_survives_chat(prompt: Prompt) -> None:
+    """decode(encode_prompt(p)) is p in the normal form that the module states, and the normal form is a fixed point."""
+    normal = Prompt(some.chat_form(prompt.messages), prompt.tools, prompt.model, prompt.settings, prompt.session)
+    sent = CHAT.encode_prompt(prompt)
+    assert CHAT.decode(over_the_wire(sent), {}) == normal
+    assert CHAT.decode(over_the_wire(CHAT.encode_prompt(normal)), {}) == normal
+
+
+def test_a_codex_request_is_read() -> None:
+    """What Codex 0.171 sends becomes the canonical prompt: items keep their order, free-form calls stay text."""
+    sent = {
+        "model": "gpt-5.5",
+        "stream": True,
+        "store": False,
+        "tool_choice": "auto",
+        "parallel_tool_calls": True,
+        "reasoning": {"effort": "medium"},
+        "include": ["reasoning.encrypted_content"],
+        "prompt_cache_key": "key",
+        "text": {"verbosity": "low"},
+        "tools": [
+            {"type": "function", "name": "exec_command", "parameters": {}},
+            {"type": "custom", "name": "apply_patch", "format": {}},
+            {"type": "namespace", "name": "multi_agent_v1", "tools": []},
+            {"type": "tool_search", "execution": "client"},
+        ],
+        "input": [
+            {"type": "message", "id": "m1", "role": "developer", "content": wire("input_text", "Rules.")},
+            {"role": "user", "content": [*wire("input_text", "Do"), {"type": "input_image", "image_url": "x"}]},
+            {"type": "reasoning", "id": "r1", "summary": wire("summary_text", "Hm."), "encrypted_content": "gAAA="},
+            {"type": "function_call", "call_id": "c1", "name": "exec_command", "arguments": '{"cmd":"ls"}'},
+            {"type": "function_call_output", "call_id": "c1", "output": "a\nb"},
+            {"type": "custom_tool_call", "call_id": "c2", "name": "apply_patch", "input": '{"not": "parsed"}'},
+            {"type": "custom_tool_call_output", "call_id": "c2", "output": wire("input_text", "ok", "2")},
+            {"type": "local_shell_call", "call_id": "c3", "action": {"type": "exec", "command": ["pwd"]}},
+            {"type": "local_shell_call_output", "id": "c3", "output": "/"},
+            {"type": "item_reference", "id": "msg_9"},
+            {"type": "compaction", "encrypted_content": "x"},
+        ],
+    }  # fmt: skip
+    found = RESPONSES.decode(over_the_wire(sent), {"thread-id": "t1", "session-id": "s1"})
+    assert found == Prompt(
+        messages=(
+            Message("system", (Text("Rules."),)),
+            Message("user", (Text("Do"), Text("[image]"))),
+            Message("assistant", (Reasoning("Hm.", "gAAA="),)),
+            Message("assistant", (ToolCall("c1", "exec_command", {"cmd": "ls"}),)),
+            Message("tool", (ToolResult("c1", "a\nb"),)),
+            Message("assistant", (ToolCall("c2", "apply_patch", '{"not": "parsed"}'),)),
+            Message("tool", (ToolResult("c2", "ok\n2"),)),
+            Message("assistant", (ToolCall("c3", "local_shell", {"type": "exec", "command": ["pwd"]}),)),
+            Message("tool", (ToolResult("c3", "/"),)),
+            Message("assistant", (Text("[item_reference msg_9]"),)),
+            Message("assistant", (Text("[compaction]"),)),
+        ),
+        tools=("exec_command", "apply_patch", "multi_agent_v1", "tool_search"),
+        model="gpt-5.5",
+        settings={"reasoning_effort": "medium", "store": "false", "tool_choice": "auto", "parallel_tool_calls": "true"},
+        session="t1",
+    )
+
+
+def test_the_short_forms_of_responses_are_read() -> None:
+    """A plain string is a user message, instructions come first, and a message needs no type."""
+    plain = {"model": "m", "instructions": "Be brief.", "input": "Hi"}
+    assert RESPONSES.decode(plain, {}).messages == (
+        Message("system", (Text("Be brief."),)),
+        Message("user", (Text("Hi"),)),
+    )
+    untyped = {
+        "model": "m",
+        "instructions": None,
+        "input": [{"role": "user", "content": "Hi"}],
+        "prompt_cache_key": "k",
+    }
+    assert RESPONSES.decode(untyped, {}) == Prompt((Message("user", (Text("Hi"),)),), model="m", session="k")
+
+
+def test_a_goose_request_is_read() -> None:
+    """What Goose 1.52 sends becomes the canonical prompt; its session id stands in a header."""
+    sent = {
+        "model": "gpt-4o",
+        "max_tokens": 16384,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "tools": [{"type": "function", "function": {"name": "shell", "parameters": {}}}],
+        "messages": [
+            {"role": "system", "content": "You are goose."},
+            {"role": "user", "content": [*wire("text", "Do"), {"type": "image_url", "image_url": {"url": "x"}}]},
+            {"role": "assistant", "content": "On it.", "reasoning_content": "Hm.",
+             "tool_calls": [shell("c1", '{"command":"ls"}')]},
+            {"role": "tool", "tool_call_id": "c1", "content": wire("text", "a", "b")},
+            {"role": "assistant", "content": None,
+             "tool_calls": [shell("c2", "[broken")]},
+        ],
+    }  # fmt: skip
+    assert CHAT.decode(over_the_wire(sent), {"agent-session-id": "20261130_1"}) == Prompt(
+        messages=(
+            Message("system", (Text("You are goose."),)),
+            Message("user", (Text("Do"), Text("[image]"))),
+            Message("assistant", (Reasoning("Hm."), Text("On it."), ToolCall("c1", "shell", {"command": "ls"}))),
+            Message("tool", (ToolResult("c1", "a\nb"),)),
+            Message("assistant", (ToolCall("c2", "shell", "[broken"),)),
+        ),
+        tools=("shell",),
+        model="gpt-4o",
+        session="20261130_1",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '"x"', "{", "NaN", '{"a": NaN}', "1" * 5000, "[" * 100_000])
+def test_arguments_that_are_no_object_stay_text(text: str) -> None:
+    """Broken arguments are the model's words too: they are kept, not refused."""
+    call = {"type": "function_call", "call_id": "c", "name": "n", "arguments": text}
+    (message,) = RESPONSES.decode({"model": "m", "input": [call]}, {}).messages
+    assert message.parts == (ToolCall("c", "n", text),)
+
+
+@pytest.mark.parametrize(
+    ("codec", "sent", "place"),
+    [
+        ("responses", {}, "input: expected an array, got nothing"),
+        ("responses", {"input": 5, "model": "m"}, "input: expected an array, got a number"),
+        ("responses", {"input": ["x"]}, "input[0]: expected an object, got a string"),
+        ("responses", {"input": [{"type": 3}]}, "input[0].type"),
+        ("responses", {"input": [{"role": "clown", "content": "x"}]}, "input[0].role: 'clown'"),
+        ("responses", {"input": [{"role": "user", "content": [{"type": "text"}]}]}, "input[0].content[0].text"),
+        ("responses", {"input": [{"type": "function_call", "name": "x", "arguments": "{}"}]}, "input[0].call_id"),
+        ("responses", {"input": [], "instructions": True}, "instructions: expected a string, got a boolean"),
+        ("responses", {"input": [], "tools": [{}]}, "tools[0].type"),
+        ("responses", {"input": []}, "model: expected a string"),
+        ("chat", {}, "messages: expected an array"),
+        ("chat", {"messages": [{"role": "tool", "content": "x"}]}, "messages[0].tool_call_id"),
+        ("chat", {"messages": [{"role": "assistant", "tool_calls": {}}, {}]}, "messages[1].role"),
+        ("chat", {"messages": [{"role": "assistant", "tool_calls": [{"id": "c"}]}]}, "].tool_calls[0].function"),
+    ],
+)  # fmt: skip
+def test_a_malformed_request_names_its_place(codec: str, sent: dict[str, Any], place: str) -> None:
+    """What a codec can't read is refused with the place in the body."""
+    with pytest.raises(MalformedRequestError) as refusal:
+        CODECS[codec].decode(sent, {})
+    assert place in str(refusal.value)
+    assert refusal.value.status == 400
+
+
+KEYS = st.sampled_from(
+    ("input", "messages", "role", "content", "type", "text", "tools", "tool_calls", "call_id", "id", "name", "model",
+     "function", "arguments", "summary", "reasoning", "action", "instructions", "tool_call_id", "custom", "output")
+)  # fmt: skip
+VALUES = st.sampled_from(
+    ("user", "assistant", "tool", "message", "function_call", "reasoning", "text", "custom", "m", "x_call_output")
+)
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | VALUES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=6),
+    max_leaves=20,
+)
+
+
+@both
+@some.patient
+@given(sent=st.dictionaries(KEYS, JUNK, max_size=6))
+@example(sent={"model": "m", "input": "x", "messages": []})
+def test_no_body_breaks_a_codec(codec: Any, sent: dict[str, Any]) -> None:
+    """Any JSON object is either read or refused, never answered by another exception."""
+    try:
+        found = codec.decode(sent, {})
+    except MalformedRequestError:
+        return
+    assert isinstance(found, Prompt)
+
+
+def test_the_codecs_cost_no_http_library() -> None:
+    """Only the server module imports aiohttp, so that runs without a real harness never pay for it."""
+    program = (
+        "import sys; from forkproof.adapters.model.codec import codecs; codecs(); "
+        "import forkproof.adapters.model.body; sys.exit('aiohttp' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

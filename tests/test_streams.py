@@ -1,0 +1,160 @@
+"""How the codecs say what the model says: a strict client hears the script, streamed or whole (design section 4)."""
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from forkproof.adapters.model import sse
+from forkproof.adapters.model.codec import Ids, Rendering, codecs
+from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, ToolUse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import prompt_strategies as some
+from tests import stream_client as client
+
+CODECS = codecs()
+RESPONSES, CHAT = CODECS["responses"], CODECS["chat"]
+both = pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS)
+
+
+def rendering(*, usage: bool = True) -> Rendering:
+    return Rendering(some.native, Ids("7f3a"), 1_700_000_000, "fake-model", usage=usage)
+
+
+def heard_calls(reply: ModelReply) -> list[client.HeardCall]:
+    return [expected_call(part) for part in reply.parts if isinstance(part, ToolUse)]
+
+
+def expected_call(use: ToolUse) -> client.HeardCall:
+    native = some.native(use)
+    text = native.arguments if isinstance(native.arguments, str) else json.dumps(native.arguments, ensure_ascii=False)
+    return client.HeardCall(use.id, native.name, text, native.freeform)
+
+
+def in_responses(reply: ModelReply) -> list[str | client.HeardCall]:
+    return [
+        part.text if isinstance(part, Say) else expected_call(part)
+        for part in reply.parts
+        if not isinstance(part, Stall)
+    ]
+
+
+def in_chat(reply: ModelReply) -> list[str | client.HeardCall]:
+    spoken = [part.text for part in reply.parts if isinstance(part, Say)]
+    return [*(["\n".join(spoken)] if spoken else []), *heard_calls(reply)]
+
+
+def chunked(frames: list[Any], cuts: list[int]) -> list[bytes]:
+    """The stream's bytes, cut anywhere."""
+    data = b"".join(frame for frame in frames if isinstance(frame, bytes))
+    places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
+    return [data[a:b] for a, b in itertools.pairwise(places)]
+
+
+cuts = st.lists(st.integers(0, 5000), max_size=12)
+
+
+@some.patient
+@given(some.replies, cuts)
+def test_a_reply_survives_responses(reply: ModelReply, cuts: list[int]) -> None:
+    """Streamed in any chunks or whole, a client hears the texts and calls of the script in their order."""
+    frames = list(RESPONSES.stream(reply, rendering()))
+    assert client.gather_responses(client.parse(chunked(frames, cuts))) == in_responses(reply)
+    assert client.read_response(json.loads(json.dumps(RESPONSES.whole(reply, rendering())))) == in_responses(reply)
+
+
+@some.patient
+@given(some.replies, cuts, st.booleans())
+def test_a_reply_survives_chat(reply: ModelReply, cuts: list[int], usage: bool) -> None:
+    """Streamed in any chunks or whole, a client hears the script's texts, joined by line ends, and its calls."""
+    frames = list(CHAT.stream(reply, rendering(usage=usage)))
+    assert client.gather_chat(client.parse(chunked(frames, cuts)), usage=usage) == in_chat(reply)
+    assert client.read_completion(json.loads(json.dumps(CHAT.whole(reply, rendering())))) == in_chat(reply)
+
+
+@both
+@some.patient
+@given(reply=some.replies)
+def test_the_wire_is_ascii_and_each_event_one_line(codec: Any, reply: ModelReply) -> None:
+    """No text can end a line or break a character early, whatever a client takes for a line end."""
+    for frame in codec.stream(reply, rendering()):
+        if isinstance(frame, bytes):
+            *lines, last, empty = frame.decode("ascii").split("\n")
+            assert (last[:6], empty, len(lines) <= 2) == ("", "", True)
+            assert all(line.isprintable() for line in lines)
+
+
+@both
+@some.patient
+@given(reply=some.replies)
+def test_stalls_keep_their_place(codec: Any, reply: ModelReply) -> None:
+    """When the stream is held, a client has seen the answer begin and all that the script says before the stall."""
+    seen = ""
+    before: list[str] = []
+    stalls = []
+    parts = iter(reply.parts)
+    for frame in codec.stream(reply, rendering()):
+        if isinstance(frame, bytes):
+            seen += _delta_text(frame)
+            continue
+        assert isinstance(frame, Stall)
+        stalls.append(frame)
+        for part in parts:
+            if isinstance(part, Stall):
+                break
+            before.append(part.text if isinstance(part, Say) else expected_call(part).text)
+        assert seen.replace("\n", "") == "".join(before).replace("\n", "")
+    assert stalls == [part for part in reply.parts if isinstance(part, Stall)]
+    assert isinstance(next(iter(codec.stream(reply, rendering()))), bytes)
+
+
+def _delta_text(frame: bytes) -> str:
+    """The new text in one event of either format."""
+    ((_, data),) = client.parse([frame])
+    if data == "[DONE]":
+        return ""
+    event = json.loads(data)
+    if "choices" not in event:
+        return str(event["delta"]) if event["type"].endswith(".delta") else ""
+    deltas = [choice["delta"] for choice in event["choices"]]
+    calls = [step.get("function") or step["custom"] for delta in deltas for step in delta.get("tool_calls", ())]
+    spelled = [call.get("arguments", call.get("input", "")) for call in calls]
+    return "".join([*(delta.get("content") or "" for delta in deltas), *spelled])
+
+
+@some.patient
+@given(some.texts | st.integers(0, 100_000).map(lambda n: "ä" * n))
+def test_deltas_add_up(text: str) -> None:
+    """A text longer than one piece goes out in several, none is empty, and their number is bounded."""
+    pieces = sse.pieces(text)
+    assert "".join(pieces) == text
+    assert "" not in pieces
+    assert (len(pieces) > 1) == (len(text) > sse.PIECE)
+    assert len(pieces) <= sse.MOST_PIECES
+
+
+@both
+def test_ids_are_never_used_twice(codec: Any) -> None:
+    """Goose keys its messages by the completion's id: every answer and every item of a run has an id of its own."""
+    reply = ModelReply((Say("a"), ToolUse("c1", "n", "run", NativeCall("n", {}), "", "")))
+    ours = rendering()
+    ids = [found for _ in range(3) for found in _ids(codec.whole(reply, ours))]
+    assert len(set(ids)) == len(ids) >= 3
+    assert all("7f3a" in found for found in ids)
+
+
+def _ids(answer: dict[str, Any]) -> list[str]:
+    return [answer["id"], *(item["id"] for item in answer.get("output", ()))]
+
+
+@both
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
+def test_a_failure_has_the_providers_shape(codec: Any, status: int) -> None:
+    """A scripted failure reads like the provider's own: message, type and code."""
+    error = codec.failure(status, "no")["error"]
+    assert error["message"] == "no"
+    assert error.keys() == {"message", "type", "param", "code"}
+    usual = "server_error" if status >= 500 else "invalid_request_error"
+    assert error["type"] == ("rate_limit_error" if status == 429 else usual)
