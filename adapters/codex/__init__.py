@@ -1,0 +1,18 @@
+"""Codex, driven through `codex app-server`: what it does and what was seen is in docs/codex.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forkproof.adapters.protocol import Adapter
+
+__all__ = ["create"]
+
+
+def create(version: str | None = None) -> Adapter:
+    """An adapter for one trace, for the pinned version of Codex unless another is named. Raises `NotInstalled`."""
+    from forkproof.adapters.codex.adapter import CodexAdapter
+    from forkproof.adapters.installation import installed
+
+    return CodexAdapter(installed("codex", version))

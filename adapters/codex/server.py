@@ -1,0 +1,142 @@
+"""A running `codex app-server`: its process, the talk with it, and the turns that it tells of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from forkproof.adapters import environment
+from forkproof.adapters.codex import configuration
+from forkproof.adapters.codex.answers import StoredTurn, at, stored_turn, text
+from forkproof.adapters.codex.turns import Ending, Ledger
+from forkproof.adapters.errors import HarnessDied, StartFailed
+from forkproof.adapters.jsonrpc import METHOD_NOT_FOUND, Peer, RpcError
+from forkproof.adapters.protocol import Deadlines, Endpoint
+from forkproof.adapters.supervisor import Supervised
+
+__all__ = ["AppServer"]
+
+_CLIENT = {
+    "clientInfo": {"name": "forkproof", "title": None, "version": "1"},
+    "capabilities": {"experimentalApi": True, "requestAttestation": False},
+}
+
+# A person who always says yes. With approval policy "never" nobody should ask, so each request is remembered.
+_APPROVALS = {
+    "item/commandExecution/requestApproval": "accept",
+    "item/fileChange/requestApproval": "accept",
+    "execCommandApproval": "approved",
+    "applyPatchApproval": "approved",
+}
+
+# A turn may wait for a command while the player does other things, each within a deadline of its own.
+_OPERATIONS_IN_A_TURN = 10
+
+
+class AppServer:
+    """One app-server process. Made by `start`, ended by `stop`; the requests in between raise as `Peer.request` does.
+
+    `approvals` are the methods by which it asked for approval, in order.
+    """
+
+    def __init__(self, process: Supervised, deadlines: Deadlines) -> None:
+        """Use `start`."""
+        self._process = process
+        self._deadlines = deadlines
+        self.ledger = Ledger()
+        self.approvals: list[str] = []
+        self._peer = Peer(process, jsonrpc_member=False, on_request=self._asked, on_notification=self.ledger.hear)
+
+    @classmethod
+    async def start(cls, command: Sequence[str], root: Path, endpoint: Endpoint, deadlines: Deadlines) -> AppServer:
+        """Start the program with a HOME of its own below `root` and shake hands.
+
+        Raises an `AdapterError`, and leaves nothing running then.
+        """
+        home = root / "home"
+        environment.make_home(home)
+        (home / "config.toml").write_text(configuration.render(endpoint.url), encoding="utf-8")
+        own = {"CODEX_HOME": str(home), configuration.KEY_VARIABLE: endpoint.key}
+        process = await Supervised.start(
+            (*command, "app-server"),
+            directory=home,
+            environment=environment.build(home, own),
+            stop_within=deadlines.stop,
+        )
+        server = cls(process, deadlines)
+        try:
+            await server._shake_hands()
+        except BaseException:
+            await server.stop()
+            raise
+        return server
+
+    async def _shake_hands(self) -> None:
+        try:
+            await self._peer.request("initialize", _CLIENT, self._deadlines.start)
+            self._peer.notify("initialized")
+        except HarnessDied as error:
+            raise StartFailed(error.cause, "`forkproof harness doctor codex` looks for the cause") from error
+        except RpcError as error:
+            cause = f"codex app-server refused the handshake: {error}"
+            raise StartFailed(cause, "docs/codex.md names the releases that were driven") from error
+
+    async def ask(self, method: str, params: Any) -> Any:
+        """The result of one request. Raises `RpcError` for an error answer, else an `AdapterError`."""
+        return await self._peer.request(method, params, self._deadlines.operation)
+
+    async def run_turn(self, thread: str, words: str) -> Ending:
+        """Give a thread a user message and wait for the end of its turn."""
+        message = {"type": "text", "text": words, "text_elements": []}
+        answer = await self.ask("turn/start", {"threadId": thread, "input": [message]})
+        turn = text(answer, "turn", "id")
+        self.ledger.begun(thread, turn)
+        return await self._end_of(turn, self._deadlines.operation * _OPERATIONS_IN_A_TURN)
+
+    async def compact(self, thread: str) -> Ending:
+        """Compact a thread's history and wait for the turn in which Codex does so."""
+        begun = self.ledger.next_start(thread)
+        await self.ask("thread/compact/start", {"threadId": thread})
+        seconds = self._deadlines.operation
+        turn = await self._peer.attend(asyncio.shield(begun), seconds, "the start of the compaction")
+        return await self._end_of(turn, seconds)
+
+    async def _end_of(self, turn: str, seconds: float) -> Ending:
+        ending = asyncio.shield(self.ledger.ending(turn))
+        return await self._peer.attend(ending, seconds, "the end of a turn (turn/completed)")
+
+    async def turns(self, thread: str) -> tuple[StoredTurn, ...]:
+        """All turns of a thread, oldest first, in the server's own listing; none for a thread that had no turn yet."""
+        params = {"threadId": thread, "sortDirection": "asc", "itemsView": "full", "limit": 100}
+        found: list[StoredTurn] = []
+        cursor: Any = None
+        while True:
+            try:
+                page = await self.ask("thread/turns/list", params | ({"cursor": cursor} if cursor else {}))
+            except RpcError as error:
+                if "not materialized yet" in error.message:
+                    return ()
+                raise
+            found.extend(stored_turn(turn) for turn in at(page, "data") or ())
+            cursor = at(page, "nextCursor")
+            if not cursor:
+                return tuple(found)
+
+    async def _asked(self, method: str, _params: Any) -> Any:
+        if method not in _APPROVALS:
+            raise RpcError(METHOD_NOT_FOUND, f"forkproof does not answer {method}")
+        self.approvals.append(method)
+        return {"decision": _APPROVALS[method]}
+
+    def diagnostics(self) -> str:
+        """The end of standard error, the approvals that were asked for, and answers that belong to nothing."""
+        notes = [f"asked for an approval: {method}" for method in self.approvals]
+        notes += [f"sent {oddity}" for oddity in self._peer.oddities]
+        return "\n".join(part for part in (self._process.stderr(), *notes) if part)
+
+    async def stop(self) -> None:
+        """End the process and every descendant; never raises, and may be called twice."""
+        await self._process.stop()
+        await self._peer.close()
