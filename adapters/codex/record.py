@@ -42,8 +42,8 @@ def applied_cut(
 ) -> dict[str, Any]:
     """Where the copied history really ends: the cut asked for if the child's turns agree, else after its last turn.
 
-    `{"interrupted": TURN}` is a head where a running turn was copied as if it had been interrupted. `turn` is the native
-    id of the cut's turn; `source` and `copied` are the turns of both threads, oldest first.
+    `{"interrupted": TURN}` is a head where a running turn was copied as if it had been interrupted. `turn` is the
+    native id of the cut's turn; `source` and `copied` are the turns of both threads, oldest first.
     """
     there, here = [t.id for t in source], [t.id for t in copied]
     if cut.kind == "head" and here == there:
