@@ -227,4 +227,6 @@ def _plainly(release: Release, shelf: Path) -> Iterator[None]:
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         hint = "free some space" if full else "check that you may write there"
-        raise InstallFailed(f"{where}: {error}", f"{hint}, or point FORKPROOF_HOME elsewhere") from error
+        what = error.strerror or str(error)
+        which = f" ({error.filename})" if error.filename not in {None, str(shelf)} else ""
+        raise InstallFailed(f"{where}: {what}{which}", f"{hint}, or point FORKPROOF_HOME elsewhere") from error

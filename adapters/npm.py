@@ -62,7 +62,14 @@ _HINTS = {
 }
 _UNREACHABLE = re.compile(r"ENOTFOUND|ECONN\w+|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|E50\d")
 _CERTIFICATE = re.compile(r"\w*CERT\w*|\w*ISSUER\w*")
-_NOISE = ("A complete log of this run", "Note that you can also install", "tarball, folder, http url", "code ")
+_NOISE = (
+    "A complete log of this run",
+    "Note that you can also install",
+    "tarball, folder, http url",
+    "code ",
+    "syscall ",
+    "errno ",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +109,8 @@ class Npm:
             told = json.loads(ended.out)
             return Dist(str(told["integrity"]), _count(told.get("unpackedSize")))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            hint = "no such version? `npm view PACKAGE versions` lists what there is"
-            raise InstallFailed(f"{what}: npm's answer names no integrity: {ended.out[:200]!r}", hint) from error
+            cause = f"{what}: npm's answer names no integrity: {ended.out[:200]!r}"
+            raise InstallFailed(cause, _no_such_version(asked)) from error
 
     def install(self, spec: str, prefix: Path, tick: Callable[[int], None]) -> None:
         """Put a package into `prefix/node_modules`, running none of its scripts. Raises `InstallFailed`.
@@ -140,19 +147,19 @@ class Npm:
         except OSError as error:
             raise InstallFailed(f"{what}: {npm} did not start: {error}", "reinstall Node.js with npm") from error
         if ended.status != 0:
-            raise self._failure(what, ended)
+            raise self._failure(what, ended, arguments)
         return ended
 
-    def _failure(self, what: str, ended: child.Ended) -> InstallFailed:
+    def _failure(self, what: str, ended: child.Ended, arguments: list[str]) -> InstallFailed:
         lines = list(_complaints(ended.err))
-        said = "; ".join(lines[:3]) or ended.err.strip()[-300:] or "without a word"
+        said = "; ".join(lines[:3]) or "without a word"
         how = "did not finish in time" if ended.status is None else f"failed with status {ended.status}"
-        return InstallFailed(f"{what}: npm {how}: {said}", self._hint(ended.err))
+        return InstallFailed(f"{what}: npm {how}: {said}", self._hint(ended.err, arguments))
 
-    def _hint(self, err: str) -> str:
+    def _hint(self, err: str, arguments: list[str]) -> str:
         code = found[1] if (found := re.search(r"^npm (?:error|ERR!) code (\S+)", err, re.MULTILINE)) else ""
         if code in {"E404", "ETARGET"}:
-            return "no such version for this platform? `npm view PACKAGE versions` lists what there is"
+            return _no_such_version(arguments[1])
         if _UNREACHABLE.fullmatch(code):
             return "the registry can't be reached: check the network, HTTPS_PROXY, and `npm config get registry`"
         if _CERTIFICATE.fullmatch(code):
@@ -190,6 +197,11 @@ def _settings(user: Mapping[str, str]) -> dict[str, str]:
     return {**settings, "npm_config_userconfig": str(path)}
 
 
+def _no_such_version(spec: str) -> str:
+    package = spec.rpartition("npm:")[2].rpartition("@")[0]
+    return f"is there such a version for this platform? `npm view {package} versions` lists what there is"
+
+
 def integrity(prefix: Path, folder: str) -> str | None:
     """The integrity that npm verified for the package in `node_modules/FOLDER`, from the record that it keeps there."""
     try:
@@ -210,12 +222,11 @@ def size(directory: Path) -> int:
 
 
 def _complaints(err: str) -> Iterator[str]:
-    """The lines of npm's complaint that say something, without their prefix."""
-    for line in err.splitlines():
-        if found := re.match(r"npm (?:error|ERR!)\s*(?:\d{3}\b)?\s*(.*)", line):
-            words = found[1].strip()
-            if words and not words.startswith(_NOISE):
-                yield words
+    """The lines of npm's complaint that say something, without their prefix; all lines if npm broke before it spoke."""
+    lines = re.findall(r"^npm (?:error|ERR!)[ \t]*(?:\d{3}\b)?(.*)$", err, re.MULTILINE)
+    words = [line.strip() for line in lines]
+    kept = [w for w in words if w and not w.startswith(_NOISE)]
+    yield from kept or err.strip()[-300:].splitlines()
 
 
 def _count(value: object) -> int | None:

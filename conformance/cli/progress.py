@@ -48,17 +48,18 @@ class Terminal:
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
-        self._task = bar.add_task("", total=None)
+        self._task = bar.add_task("", total=None, size="")
 
     def step(self, text: str) -> None:
         """Name the step beside a bar that starts anew."""
         self._bar.remove_task(self._task)
-        self._task = self._bar.add_task(text, total=None)
+        self._task = self._bar.add_task(text, total=None, size="")
 
     def arrived(self, done: int, total: int | None) -> None:
         """Move the bar; an estimate that proves too small must not claim that all is there."""
         bound = None if total is None else max(total, done + done // 50)
-        self._bar.update(self._task, completed=done, total=bound)
+        size = f"{done // _MB} MB so far" if bound is None else f"{done // _MB} of {bound // _MB} MB"
+        self._bar.update(self._task, completed=done, total=bound, size=size)
 
 
 class _Silent:
@@ -78,9 +79,14 @@ def watch(stream: TextIO, *, shown: bool, colour: bool) -> Iterator[Progress]:
         yield Lines(stream)
     else:
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[size]}"),
+            TimeElapsedColumn(),
+        )
         console = Console(file=stream, no_color=not colour)
         with Progress(*columns, console=console, transient=True) as bar:
             yield Terminal(bar)
