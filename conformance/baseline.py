@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from forkproof.conformance.verdict import CheckResult, Verdict
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from forkproof.conformance.verdict import CheckResult, Verdict
 
 __all__ = ["Baseline", "BaselineError", "Deviation", "check_baseline", "load_baseline", "write_baseline"]
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+
 from forkproof.adapters import registry
 from forkproof.adapters.errors import AdapterError
 from forkproof.adapters.protocol import Deadlines
@@ -92,7 +93,7 @@ class CheckItem(pytest.Item):
         if verdict not in CHECKED:
             raise CheckFailed(event)
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # type: ignore[override]  # plain text is enough
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """The difference between expected and seen, in place of a traceback."""
         if isinstance(excinfo.value, CheckFailed):
             return check_text(excinfo.value.event)
@@ -116,8 +117,9 @@ class BrokenTrace(pytest.Item):
         self.events = [Note(level="error", text=str(self.error), volatile={"broken_trace": True})]
         raise self.error
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # type: ignore[override]  # plain text is enough
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """The problems, one a line."""
+        del style  # there is nothing to style
         return str(excinfo.value)
 
 
@@ -176,7 +178,7 @@ class Suite:
             self.recorder.emit(TraceStarted(trace=slug))
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Put the item's events on its report, as lines, so that they survive the way from a worker."""
         report: Any = yield
         events = getattr(item, "events", [])

@@ -65,15 +65,13 @@ class Engine:
         except Exception as error:  # noqa: BLE001  # a fault of ours must end as a verdict, not as a traceback
             return self._own_fault(loaded, checks, error)
         seen = observed(observation, adapter.diagnostics(), time.perf_counter() - started)
-        return Played(seen, self._checked(loaded, checks, results))
+        return Played(seen, self._checked(checks, results))
 
-    def _checked(
-        self, loaded: LoadedTrace, checks: tuple[Check, ...], results: tuple[CheckResult, ...]
-    ) -> dict[str, Checked]:
+    def _checked(self, checks: tuple[Check, ...], results: tuple[CheckResult, ...]) -> dict[str, Checked]:
         applied = [self.baseline.apply(r) if self.baseline else r for r in results]
-        return {r.id: self._event(loaded, c, r) for c, r in zip(checks, applied, strict=True)}
+        return {r.id: self._event(c, r) for c, r in zip(checks, applied, strict=True)}
 
-    def _event(self, loaded: LoadedTrace, check: Check, result: CheckResult) -> Checked:
+    def _event(self, check: Check, result: CheckResult) -> Checked:
         version = f"@{self.entry.version}" if self.entry.version else ""
         replay = f"forkproof run {self.entry.name}{version} {result.id} --seed {self.seed}"
         known = self.baseline.deviations.get(result.id) if self.baseline else None
@@ -90,4 +88,4 @@ class Engine:
         results = tuple(suite_error(check, self.contract, said) for check in checks)
         where = "".join(traceback.format_exception(error))
         note = Note(level="error", text=f"{loaded.slug}: {said}", volatile={"traceback": where})
-        return Played(Observed(trace=loaded.slug, status="ended"), self._checked(loaded, checks, results), (note,))
+        return Played(Observed(trace=loaded.slug, status="ended"), self._checked(checks, results), (note,))

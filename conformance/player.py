@@ -19,12 +19,10 @@ from forkproof.adapters.protocol import (
     Answer,
     Cancel,
     Compact,
-    Cut,
     Deadlines,
     Description,
     Fork,
     Forked,
-    ForkRecord,
     Import,
     ImportedTurn,
     ModelReply,
@@ -35,12 +33,12 @@ from forkproof.adapters.protocol import (
     SendPrompt,
     SessionOpened,
     TurnEnded,
-    TurnRef,
     Unknown,
     Unsupported,
     World,
 )
 from forkproof.conformance.observation import PartSeen, StepSeen, TurnSeen
+from forkproof.conformance.part import BlockedError, Part
 from forkproof.conformance.stage import PROBE, name_of, replies, session_of, unless
 from forkproof.conformance.trace.model import (
     AwaitStep,
@@ -52,7 +50,6 @@ from forkproof.conformance.trace.model import (
     SayStep,
     Trace,
     TurnStep,
-    UnknownName,
 )
 
 __all__ = ["PartPlayer", "Stage"]
@@ -73,44 +70,21 @@ class Stage:
     deadlines: Deadlines
 
 
-class _BlockedError(Exception):
-    """A step can't be tried: something that it needs did not happen."""
-
-
 class PartPlayer:
     """Plays one part once. `seen()` may be asked at any time, also after an error: it holds all that was seen."""
 
-    def __init__(self, stage: Stage, trace: Trace, script: ScriptedModel, kept: tuple[bool, ...], part: str) -> None:
+    def __init__(self, stage: Stage, trace: Trace, script: ScriptedModel, kept: tuple[bool, ...], name: str) -> None:
         self._stage = stage
         self._trace = trace
         self._script = script
         self._kept = kept
-        self._part = part
-        self._steps: list[StepSeen] = []
-        self._sessions: dict[str, str] = {}
-        self._directories: dict[str, str] = {}
-        self._paths: dict[str, list[str]] = {}
-        self._turns: dict[str, TurnSeen] = {}
+        self._part = Part(name, script)
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._waiting_forks: dict[str, asyncio.Task[Answer]] = {}
-        self._records: dict[str, ForkRecord] = {}
-        self._probes: dict[str, str] = {}
-        self._compactions: dict[str, str] = {}
 
     def seen(self) -> PartSeen:
         """Everything seen so far."""
-        return PartSeen(
-            nonce=self._script.markers.nonce,
-            steps=tuple(self._steps),
-            requests=tuple(self._script.requests),
-            produced=frozenset(self._script.produced),
-            sessions=dict(self._sessions),
-            directories=dict(self._directories),
-            turns=dict(self._turns),
-            records=dict(self._records),
-            probes=dict(self._probes),
-            compactions=dict(self._compactions),
-        )
+        return self._part.seen()
 
     async def play(self, probed: tuple[str, ...]) -> None:
         """Play every kept step, then ask each probed session for its next prompt. Raises an `AdapterError`."""
@@ -129,27 +103,26 @@ class PartPlayer:
     # --- opening and closing ---------------------------------------------------------------------------------------
 
     async def _open_main(self) -> None:
-        directory = self._stage.world.create(f"{self._part}-main", self._trace.files)
-        self._directories["main"] = directory
-        self._paths["main"] = []
-        imported = self._trace.import_
+        part, imported = self._part, self._trace.import_
+        directory = self._stage.world.create(f"{part.name}-main", self._trace.files)
+        part.directories["main"], part.paths["main"] = directory, []
         importing = bool(imported) and "import" in self._stage.description.capabilities
         operation: Operation = OpenSession(directory)
         if importing:
             operation = Import(directory, tuple(self._imported(turn) for turn in imported))
         answer = await self._ask(operation)
         if not isinstance(answer, SessionOpened):
-            raise StartFailed(f"no session could be opened: {answer}", "see the harness's own messages in run.jsonl")
-        self._sessions["main"] = answer.session
+            raise StartFailed(f"no session could be opened: {answer}", "the harness's own messages are in run.jsonl")
+        part.sessions["main"] = answer.session
         for index, turn in enumerate(imported):
             if importing:
                 native = answer.turns[index] if index < len(answer.turns) else None
-                self._turns[turn.turn] = TurnSeen("main", native, stop="end_turn")
-                self._paths["main"].append(turn.turn)
+                part.turns[turn.turn] = TurnSeen("main", native, stop="end_turn")
+                part.paths["main"].append(turn.turn)
                 self._script.produced.update({f"{turn.turn}.user", f"{turn.turn}.say"})
             else:
                 self._script.step = -1
-                await self._turn_to_end(turn.turn, "main", turn.user, (SayStep(say=turn.say),))
+                await self._turn_to_end(turn.turn, "main", turn.user, turn.say)
 
     def _imported(self, turn: Any) -> ImportedTurn:
         mark = self._script.markers.mark
@@ -157,10 +130,10 @@ class PartPlayer:
 
     async def _settle(self) -> None:
         """End what still runs, as a person who closes the session would, so that probes meet idle sessions."""
-        for session, task in list(self._running.items()):
+        for label, task in list(self._running.items()):
             if not task.done():
-                await self._ask(Cancel(self._sessions[session]))
-            await self._end_turn(session)
+                await self._ask(Cancel(self._part.session(label)))
+            await self._end_turn(label)
 
     async def _drop_tasks(self) -> None:
         tasks = [*self._running.values(), *self._waiting_forks.values()]
@@ -172,29 +145,29 @@ class PartPlayer:
 
     async def _step(self, index: int, step: Any) -> None:
         key, name = name_of(step)
-        session = session_of(step, self._trace)
-        seen = StepSeen(index, key, name, session, "done")
+        label = session_of(step, self._trace)
+        seen = StepSeen(index, key, name, label, "done")
         policy = unless(step, self._stage.description.policies)
         if not self._kept[index] or policy:
-            self._steps.append(replace(seen, outcome="skipped", reason=policy or "control run"))
+            self._part.steps.append(replace(seen, outcome="skipped", reason=policy or "control run"))
             return
         try:
             seen = await self._perform(step, seen)
-        except _BlockedError as blocked:
+        except BlockedError as blocked:
             seen = replace(seen, outcome="blocked", reason=str(blocked))
-        directory = self._directories.get(session) or self._directories.get(getattr(step, "in_", None) or "")
+        source = getattr(step, "in_", None)
+        directory = self._part.directory_of(label, source if isinstance(source, str) else "main")
         files = self._stage.world.read(directory) if directory else None
-        self._steps.append(replace(seen, files=files, runs=self._stage.world.runs()))
+        self._part.steps.append(replace(seen, files=files, runs=self._stage.world.runs()))
 
     async def _perform(self, step: Any, seen: StepSeen) -> StepSeen:
         match step:
             case TurnStep():
                 return await self._turn(step, seen)
             case AwaitStep():
-                session = seen.session
-                if session not in self._running:
-                    raise _BlockedError(f"turn {step.await_} is not running")
-                return self._ended(await self._end_turn(session), seen)
+                if seen.session not in self._running:
+                    raise BlockedError(f"turn {step.await_} is not running")
+                return _ended(await self._end_turn(seen.session), seen)
             case ForkStep():
                 return await self._fork(step, seen)
             case CancelStep():
@@ -211,93 +184,62 @@ class PartPlayer:
                 raise TypeError(step)
 
     async def _turn(self, step: TurnStep, seen: StepSeen) -> StepSeen:
-        session = await self._session(step.in_)
+        await self._session(step.in_)
         if step.in_ in self._running:
-            raise _BlockedError(f"a turn still runs in {step.in_}")
-        self._begin_turn(step.turn, step.in_, session, step.user, replies(step.turn, step.model, self._script.markers))
+            raise BlockedError(f"a turn still runs in {step.in_}")
+        self._begin_turn(step.turn, step.in_, step.user, replies(step.turn, step.model, self._script.markers))
         if step.until is None:
-            return self._ended(await self._end_turn(step.in_), seen)
+            return _ended(await self._end_turn(step.in_), seen)
         call = step.until.removesuffix(".started")
-        started = asyncio.ensure_future(self._stage.world.started(call))
-        turn = self._running[step.in_]
-        try:
-            await self._within(
-                asyncio.wait({started, turn}, return_when=asyncio.FIRST_COMPLETED),
-                f"the start of the command of call {call}",
-            )
-        finally:
-            if not started.done():
-                started.cancel()
-                await asyncio.gather(started, return_exceptions=True)
-        if not started.cancelled():
+        if await self._started(call, self._running[step.in_]):
             return seen
-        ended = self._ended(await self._end_turn(step.in_), seen)
+        ended = _ended(await self._end_turn(step.in_), seen)
         return replace(ended, outcome="blocked", reason=f"the turn ended before call {call} had started")
+
+    async def _started(self, call: str, turn: asyncio.Task[Answer]) -> bool:
+        """Wait for the start of a call's command; False if the turn ended first."""
+        started = asyncio.ensure_future(self._stage.world.started(call))
+        try:
+            first = asyncio.wait({started, turn}, return_when=asyncio.FIRST_COMPLETED)
+            await self._within(first, f"the start of the command of call {call}")
+            return started.done()
+        finally:
+            started.cancel()
+            await asyncio.gather(started, return_exceptions=True)
 
     async def _fork(self, step: ForkStep, seen: StepSeen) -> StepSeen:
         known = isinstance(step.in_, str)
         source = await self._session(step.in_) if isinstance(step.in_, str) else step.in_.unknown
         label = step.in_ if isinstance(step.in_, str) else "main"
-        directory = self._directories[label]
+        directory = self._part.directories[label]
         if step.workspace == "isolated":
-            directory = self._stage.world.reserve(f"{self._part}-{step.fork}")
-        operation = Fork(source, self._cut(step, label), step.workspace, directory, exists=known)
+            directory = self._stage.world.reserve(f"{self._part.name}-{step.fork}")
+        operation = Fork(source, self._part.cut(step, label), step.workspace, directory, exists=known)
         task = asyncio.ensure_future(self._ask(operation))
         if self._stage.description.policies.get("busy_source") == "wait" and label in self._running:
             done, _ = await asyncio.wait({task}, timeout=PENDING_AFTER)
             if not done:
                 self._waiting_forks[step.fork] = task
-                self._prepare_child(step, label, directory)
+                self._part.prepare_child(step, label, directory)
                 return replace(seen, outcome="pending", reason="the source is busy")
         answer = await task
         if isinstance(answer, Forked):
-            self._prepare_child(step, label, directory)
-            self._adopt(step.fork, answer)
+            self._part.prepare_child(step, label, directory)
+            self._part.adopt(step.fork, answer)
             return seen
-        return self._not_done(answer, seen)
-
-    def _prepare_child(self, step: ForkStep, label: str, directory: str) -> None:
-        path = self._paths[label]
-        anchor = step.before or step.after
-        if isinstance(anchor, str) and anchor in path:
-            path = path[: path.index(anchor) + (1 if step.after else 0)]
-        self._paths[step.fork] = list(path)
-        self._directories[step.fork] = directory
-
-    def _adopt(self, label: str, answer: Forked) -> None:
-        self._records[label] = answer.record
-        if isinstance(answer.record.session.value, str):
-            self._sessions[label] = answer.record.session.value
-
-    def _cut(self, step: ForkStep, source: str) -> Cut:
-        if step.head:
-            return Cut("head")
-        anchor = step.before if step.before is not None else step.after
-        kind = "before" if step.before is not None else "after"
-        if isinstance(anchor, UnknownName):
-            reference = TurnRef(anchor.unknown, self._script.markers.tag(f"{anchor.unknown}.user"), 0, exists=False)
-            return Cut(kind, reference)
-        turn = self._turns.get(str(anchor))
-        if turn is None:
-            raise _BlockedError(f"turn {anchor} was not played")
-        path = self._paths.get(source, [])
-        ordinal = path.index(str(anchor)) if anchor in path else len(path)
-        return Cut(
-            kind, TurnRef(str(anchor), self._script.markers.tag(f"{anchor}.user"), ordinal, turn.native, exists=True)
-        )
+        return _not_done(answer, seen)
 
     async def _cancel(self, step: CancelStep, seen: StepSeen) -> StepSeen:
         session = await self._session(step.cancel)
         if step.cancel not in self._running:
-            raise _BlockedError(f"no turn runs in {step.cancel}")
+            raise BlockedError(f"no turn runs in {step.cancel}")
         answer = await self._ask(Cancel(session))
         if isinstance(answer, Refused | Unsupported | Unknown):
-            return self._not_done(answer, seen)
-        return self._ended(await self._end_turn(step.cancel), seen)
+            return _not_done(answer, seen)
+        return _ended(await self._end_turn(step.cancel), seen)
 
     async def _compact(self, step: CompactStep, seen: StepSeen) -> StepSeen:
-        session = await self._session(step.in_)
-        name = step.compact
+        session, name = await self._session(step.in_), step.compact
         summary = self._script.markers.mark(step.model[0].say, f"{name}.summary")
         self._script.begin_summary(name, ModelReply((Say(summary),)))
         try:
@@ -305,43 +247,40 @@ class PartPlayer:
         finally:
             self._script.end_summary(name)
         if isinstance(answer, Refused | Unsupported | Unknown):
-            return self._not_done(answer, seen)
+            return _not_done(answer, seen)
         if not any(r.kind == "summary" and r.turn == name for r in self._script.requests):
             return replace(seen, outcome="blocked", reason="the harness asked for no summary")
         if isinstance(answer, Acknowledged) and answer.native:
-            self._compactions[name] = answer.native
+            self._part.compactions[name] = answer.native
         return seen
 
     # --- turns -----------------------------------------------------------------------------------------------------
 
-    def _begin_turn(self, turn: str, label: str, session: str, user: str, answers: tuple[ModelReply, ...]) -> None:
+    def _begin_turn(self, turn: str, label: str, user: str, answers: tuple[ModelReply, ...]) -> None:
         self._script.begin_turn(turn, answers)
-        self._turns[turn] = TurnSeen(label)
-        self._paths[label].append(turn)
-        text = self._script.markers.mark(user, f"{turn}.user")
-        self._running[label] = asyncio.ensure_future(self._stage.adapter.perform(SendPrompt(session, text)))
+        self._part.begin_turn(turn, label)
+        prompt = SendPrompt(self._part.session(label), self._script.markers.mark(user, f"{turn}.user"))
+        self._running[label] = asyncio.ensure_future(self._stage.adapter.perform(prompt))
 
     async def _end_turn(self, label: str) -> Answer:
         """Wait for the end of the session's turn."""
-        turn = self._paths[label][-1]
+        turn = self._part.paths[label][-1]
         answer = await self._within(asyncio.shield(self._running[label]), f"the end of turn {turn}")
         del self._running[label]
         self._script.end_turn(turn)
         if isinstance(answer, TurnEnded):
-            self._turns[turn] = TurnSeen(label, answer.native, answer.stop)
+            self._part.turns[turn] = TurnSeen(label, answer.native, answer.stop)
         return answer
 
-    async def _turn_to_end(self, turn: str, label: str, user: str, model: tuple[SayStep, ...]) -> Answer:
-        session = self._sessions[label]
-        self._begin_turn(turn, label, session, user, replies(turn, model, self._script.markers))
+    async def _turn_to_end(self, turn: str, label: str, user: str, say: str) -> Answer:
+        self._begin_turn(turn, label, user, replies(turn, (SayStep(say=say),), self._script.markers))
         return await self._end_turn(label)
 
     async def _probe(self, label: str) -> None:
-        if label not in self._sessions:
-            return
-        turn = f"{PROBE}{label}"
-        self._probes[label] = turn
-        await self._turn_to_end(turn, label, "And now?", (SayStep(say="Nothing more."),))
+        if label in self._part.sessions:
+            turn = f"{PROBE}{label}"
+            self._part.probes[label] = turn
+            await self._turn_to_end(turn, label, "And now?", "Nothing more.")
 
     # --- asking ----------------------------------------------------------------------------------------------------
 
@@ -351,13 +290,11 @@ class PartPlayer:
         if waiting is not None:
             answer = await self._within(waiting, f"the fork {label} that waited for its source")
             if isinstance(answer, Forked):
-                self._adopt(label, answer)
-        if label not in self._sessions:
-            raise _BlockedError(f"session {label} was never made")
-        return self._sessions[label]
+                self._part.adopt(label, answer)
+        return self._part.session(label)
 
     async def _ask(self, operation: Operation) -> Answer:
-        return await self._within(self._stage.adapter.perform(operation), f"{type(operation).__name__}")
+        return await self._within(self._stage.adapter.perform(operation), type(operation).__name__)
 
     async def _within(self, awaitable: Awaitable[T], what: str) -> T:
         deadline = self._stage.deadlines.operation
@@ -370,20 +307,20 @@ class PartPlayer:
                 "if the harness is only slow, give it more time with --deadline",
             ) from None
 
-    @staticmethod
-    def _ended(answer: Answer, seen: StepSeen) -> StepSeen:
-        if isinstance(answer, TurnEnded):
-            return replace(seen, stop=answer.stop, detail=answer.detail)
-        return PartPlayer._not_done(answer, seen)
 
-    @staticmethod
-    def _not_done(answer: Answer, seen: StepSeen) -> StepSeen:
-        match answer:
-            case Refused(reason, message):
-                return replace(seen, outcome="refused", reason=reason, detail=message)
-            case Unsupported(what):
-                return replace(seen, outcome="unsupported", reason=what)
-            case Unknown(why):
-                return replace(seen, outcome="unknown", reason=why)
-            case _:
-                return replace(seen, outcome="unknown", reason=f"an answer of another kind: {answer}")
+def _ended(answer: Answer, seen: StepSeen) -> StepSeen:
+    if isinstance(answer, TurnEnded):
+        return replace(seen, stop=answer.stop, detail=answer.detail)
+    return _not_done(answer, seen)
+
+
+def _not_done(answer: Answer, seen: StepSeen) -> StepSeen:
+    match answer:
+        case Refused(reason, message):
+            return replace(seen, outcome="refused", reason=reason, detail=message)
+        case Unsupported(what):
+            return replace(seen, outcome="unsupported", reason=what)
+        case Unknown(why):
+            return replace(seen, outcome="unknown", reason=why)
+        case _:
+            return replace(seen, outcome="unknown", reason=f"an answer of another kind: {answer}")

@@ -35,6 +35,7 @@ from forkproof.reports.events import (
 
 if TYPE_CHECKING:
     import pytest
+
     from forkproof.conformance.collection import Suite
 
 __all__ = ["Recorder"]
@@ -68,7 +69,10 @@ class Recorder:
 
     @classmethod
     def for_config(cls, config: pytest.Config, suite: Suite) -> Recorder:
-        """The recorder of a pytest session: a log if a place was named, our console if the command line asked for it."""
+        """The recorder of a pytest session.
+
+        A log if a place was named, our console if the command line asked for it.
+        """
         recorder = cls(suite.contract, suite.description, suite.seed, suite.engine.baseline, whole=not suite.wanted)
         out, console = config.getoption("forkproof_out"), config.getoption("forkproof_console")
         if out:

@@ -66,7 +66,9 @@ def observed(observation: Observation, diagnostics: str, seconds: float) -> Obse
     return Observed(
         trace=observation.slug,
         status="ended" if error else "played",
-        error=error and TraceError(code=error.code, cause=error.cause, hint=error.hint, verdict=error.verdict),
+        error=None
+        if error is None
+        else TraceError(code=error.code, cause=error.cause, hint=error.hint, verdict=error.verdict),
         steps=_steps(main),
         requests=_requests(main),
         files=_files(main),

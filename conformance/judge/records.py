@@ -5,11 +5,11 @@ Source: design section 5, clauses REC-1 to REC-10.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from forkproof.adapters.model.markers import Markers
-from forkproof.adapters.protocol import Field
+from forkproof.adapters.protocol import ABSENT, Field
 from forkproof.conformance.judge.finding import Case, Finding, bad, ok, unobservable, untestable
 from forkproof.conformance.observation import PartSeen
 
@@ -18,48 +18,67 @@ __all__ = ["editor", "record", "record_has"]
 
 def record(case: Case) -> Finding:
     """Each named field of the session's fork record is reported, and says this."""
-    return _fields(case, dict(case.expectation.record or {}))
+    wanted = dict(case.expectation.record or {})
+    return _fields(case, wanted, lambda name, value: "" if value == wanted[name] else f"not {_short(wanted[name])}")
 
 
 def editor(case: Case) -> Finding:
     """The fork gives back this text for editing."""
-    return _fields(case, {"editor": case.expectation.editor})
+    text = case.expectation.editor
+    return _fields(case, {"editor": text}, lambda _, value: "" if value == text else f"not {_short(text)}")
 
 
 def record_has(case: Case) -> Finding:
-    """Each named field is reported at all."""
-    wanted = list(case.expectation.record_has or ())
-    return _fields(case, dict.fromkeys(wanted, _ANYTHING))
+    """Each path leads to something that is reported: `directory`, or `settings.*.origin` for every setting's origin."""
+    paths = {path.partition(".")[0]: path for path in case.expectation.record_has or ()}
+    wanted = dict.fromkeys(case.expectation.record_has or (), "(anything)")
+    return _fields(
+        case,
+        {name: wanted[path] for name, path in paths.items()},
+        lambda name, value: "" if _leads(value, paths[name].split(".")[1:]) else f"without {paths[name]}",
+    )
 
 
-_ANYTHING = object()
+def _leads(value: Any, path: list[str]) -> bool:
+    """Whether the path leads to a value that says something.
+
+    `*` stands for every member, of which there must be one.
+    """
+    if not path:
+        return value is not None
+    if not isinstance(value, Mapping):
+        return False
+    inside = list(value.values()) if path[0] == "*" else [value.get(path[0])]
+    return bool(inside) and all(_leads(each, path[1:]) for each in inside)
 
 
-def _fields(case: Case, wanted: Mapping[str, Any]) -> Finding:
+def _fields(case: Case, wanted: Mapping[str, Any], complaint: Callable[[str, Any], str]) -> Finding:
+    """Judge reported fields by `complaint` (field and value in, what is wrong with it out)."""
     found = case.part.records.get(case.step.session)
     if found is None:
         return untestable(f"session {case.step.session} has no fork record")
     names = names_of(case.part)
-    hidden, wrong, seen = [], [], {}
-    for name, value in wanted.items():
-        field: Field = getattr(found, name, Field())
-        channel = f"record.{name}"
-        if field.origin != "reported":
-            if channel in case.observation.description.unobservable:
-                hidden.append(name)
-            else:
-                wrong.append(f"{name} is {_said(field)}")
-            seen[name] = {"value": named(field.value, names, case.part.nonce), "origin": field.origin}
+    hidden: list[str] = []
+    wrong: list[str] = []
+    seen: dict[str, Any] = {}
+    for name in wanted:
+        field: Field = getattr(found, name, ABSENT)
+        value = named(field.value, names, case.part.nonce)
+        if field.origin == "reported":
+            seen[name] = value
+            said = complaint(name, value)
+            wrong += [f"{name} is {_short(value)}, {said}"] if said else []
             continue
-        seen[name] = named(field.value, names, case.part.nonce)
-        if value is not _ANYTHING and seen[name] != value:
-            wrong.append(f"{name} is {_short(seen[name])}, not {_short(value)}")
-    expected = {k: "(anything)" if v is _ANYTHING else v for k, v in wanted.items()}
+        seen[name] = {"value": value, "origin": field.origin}
+        if f"record.{name}" in case.observation.description.unobservable:
+            hidden.append(name)
+        else:
+            wrong.append(f"{name} is {_said(field)}")
     if wrong:
-        return bad("; ".join(wrong), expected, seen)
+        return bad("; ".join(wrong), dict(wanted), seen)
     if hidden:
         return unobservable(f"no channel of this route shows {', '.join(hidden)}")
-    return ok({"record": case.step.session, "fields": sorted(seen)}, expected, seen)
+    return ok({"record": case.step.session, "fields": sorted(seen)}, dict(wanted), seen)
 
 
 def _said(field: Field) -> str:
