@@ -77,8 +77,15 @@ def _installed(
         return None, Check(name, "failed", error.cause, error.hint)
     if found.manifest is None:
         return found, Check(name, "ok", f"{found.version}, your own program {found.binary} ({package.variable})")
-    pinned = "the pinned version" if found.version == package.pinned else f"not the pinned {package.pinned}"
-    return found, Check(name, "ok", f"{found.version}, {pinned}, in {found.binary}")
+    return found, Check(name, "ok", f"{found.version}, {_standing(package, found.version)}, in {found.binary}")
+
+
+def _standing(package: Package, version: str) -> str:
+    """How well forkproof knows a version."""
+    if version == package.pinned:
+        return "the pinned version"
+    tried = "but tried with forkproof" if version in package.tested else "and never tried with forkproof"
+    return f"not the pinned {package.pinned} {tried}"
 
 
 def _platform(package: Package, found: Installation | None) -> Check:

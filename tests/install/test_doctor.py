@@ -93,13 +93,14 @@ def test_npm_is_asked_for_only_where_it_is_needed(machine: Machine, tmp_path: Pa
     assert failed(findings(machine, PATH=str(tmp_path))) == []
 
 
-def test_a_version_that_is_not_pinned_is_named_so(machine: Machine) -> None:
+@pytest.mark.parametrize(("version", "tried"), [("1.50.0", "but tried"), ("1.51.0", "and never tried")])
+def test_a_version_that_is_not_pinned_is_named_so(machine: Machine, version: str, tried: str) -> None:
     """Another version is fine, but a reader must see that it isn't the one that forkproof is tested with."""
-    machine.order(install={"print": " 1.50.0"})
-    install("goose@1.50.0", environment=machine.environment)
-    found = findings(machine, "goose@1.50.0")
+    machine.order(install={"print": version})
+    install(f"goose@{version}", environment=machine.environment)
+    found = findings(machine, f"goose@{version}")
     assert failed(found) == []
-    assert "not the pinned 1.52.0" in found["installed"].detail
+    assert f"not the pinned 1.52.0 {tried}" in found["installed"].detail
 
 
 def test_the_users_own_program_is_examined(machine: Machine) -> None:
