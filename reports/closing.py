@@ -32,6 +32,7 @@ def print_closing(
         return
     _print_failures(screen, ledger, clauses, quiet=quiet, run_log=run_log)
     if not quiet:
+        screen.line()
         draw_matrix(screen, [Column(name(started), ledger.checks)], clauses)
         _print_list(screen, "Warnings", [c for c in ledger.checks if c.verdict == "WARN"])
         _print_list(screen, "Known deviations", [c for c in ledger.checks if c.verdict == "XFAIL"])
@@ -47,12 +48,12 @@ def _print_failures(
     red = failures(ledger.checks, ledger.errors)
     if red and not quiet:
         screen.line()
-        screen.line((f"Unexpected: {len(red)}", "bold red"))
-        screen.line()
+        screen.line((f"Unexpected failures: {len(red)}", "bold red"))
     for number, each in enumerate(red, start=1):
         if quiet:
             draw_short(screen, each)
         else:
+            screen.line()
             draw_block(screen, number, each, clauses, run_log=run_log)
 
 

@@ -15,11 +15,14 @@ from typing import Any, Literal, TypeAlias
 from forkproof.reports.plain import compact
 
 __all__ = [
-    "Item", "Line", "Section", "Sign", "collapse", "diff_fields", "diff_files", "diff_items", "diff_texts",
+    "ANYTHING", "Item", "Line", "Section", "Sign", "collapse", "diff_fields", "diff_files", "diff_items", "diff_texts",
     "differences", "item",
 ]  # fmt: skip
 
 Sign: TypeAlias = Literal[" ", "-", "+", "@", "."]
+
+ANYTHING = "(anything)"
+"""Stands for any value of a field that must be there."""
 
 LONGEST_TEXT = 2000
 """Lines above which two texts are not compared line by line: the comparison's cost grows with their product."""
@@ -187,18 +190,22 @@ def _indented(lines: Iterable[Line]) -> list[Line]:
 
 
 def diff_fields(expected: Mapping[str, Any], seen: Mapping[str, Any]) -> list[Line]:
-    """The expected fields of a record, or of any mapping; fields that nobody asked for are left out.
+    """The expected fields of a record, or of any mapping.
 
-    A seen value may be `{"value", "origin"}`, as a fork record's are: only a reported one satisfies (design section 5).
+    Fields that nobody asked for are left out, unless nothing else was seen. A seen value may be `{"value", "origin"}`,
+    as a fork record's are: only a reported one satisfies (design section 5).
     """
     lines: list[Line] = []
     for name in sorted(expected):
-        want = f"{name}: {compact(expected[name])}"
-        got, note = _field(seen.get(name)) if name in seen else (None, "absent")
-        if name in seen and note == "" and got == expected[name]:
-            lines.append(Line(" ", want))
+        want, (got, note) = expected[name], _field(seen[name]) if name in seen else (None, "absent")
+        if not note and want in (got, ANYTHING):
+            lines.append(Line(" ", f"{name}: {compact(got)}"))
         else:
-            lines += [Line("-", want), Line("+", f"{name}: {compact(got)}" if note != "absent" else name, note)]
+            lines.append(Line("-", f"{name}: {compact(want)}"))
+            lines += [Line("+", f"{name}: {compact(got)}", note)] if note != "absent" else []
+            lines += [Line("+", f"{name}: nothing")] if note == "absent" and expected.keys() & seen.keys() else []
+    if not expected.keys() & seen.keys():
+        lines += [Line("+", text) for text in _told(seen or None)]
     return lines
 
 
@@ -244,13 +251,15 @@ def _unlike(want: Any, got: Any) -> list[Line]:
     """Two plain values, or two of different shapes."""
     if want == got:
         return [Line(" ", compact(want))]
-    if isinstance(want, list | tuple):
-        left = [item(v).line for v in want]
-    elif isinstance(want, Mapping):
-        left = [f"{k}: {compact(want[k])}" for k in sorted(want)]
-    else:
-        left = [compact(want)]
-    return [*(Line("-", text) for text in left), Line("+", "nothing" if got is None else compact(got))]
+    return [*(Line("-", text) for text in _told(want)), *(Line("+", text) for text in _told(got))]
+
+
+def _told(value: Any) -> list[str]:
+    if isinstance(value, list | tuple) and value:
+        return [item(v).line for v in value]
+    if isinstance(value, Mapping) and value:
+        return [f"{k}: {compact(value[k])}" for k in sorted(value)]
+    return ["nothing" if value is None else compact(value)]
 
 
 def collapse(lines: Sequence[Line], *, context: int = 3, limit: int = 40) -> tuple[list[Line], int]:

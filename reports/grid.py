@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 
 from forkproof.reports.events import Verdict
 from forkproof.reports.matrix import Cell, ClauseText, Column, Row, matrix
 from forkproof.reports.screen import Screen, Words, style
+from forkproof.reports.tally import Mood
 
 __all__ = ["draw_matrix"]
 
-_SHORT: dict[Verdict, str] = {"NOT_APPLICABLE": "n/a"}
+_SHORT: dict[Verdict | None, str] = {"NOT_APPLICABLE": "n/a", None: "-"}
+_MEANINGS: dict[Mood, str] = {
+    "good": "pass",
+    "bad": "fail",
+    "broken": "not judged",
+    "warn": "SHOULD not met",
+    "known": "known failure",
+}
 _NARROWEST_TEXT = 16
-_GAP = 2
+_GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Widths in columns: of the clause ids, of the clause texts, and of each harness's cells."""
+    """Widths in columns: of ids, of clause texts (0: left out), and in each harness's column of word and whole cell."""
 
     ids: int
     text: int
+    words: tuple[int, ...]
     cells: tuple[int, ...]
 
 
@@ -31,57 +40,53 @@ def draw_matrix(screen: Screen, columns: Sequence[Column], clauses: Mapping[str,
     rows = matrix(columns, clauses)
     if not rows:
         return
-    layout = _layout(screen, columns, rows)
-    headings = zip(columns, layout.cells, strict=True)
-    blank = " " * (2 + layout.ids + _GAP + layout.text)
-    screen.line(blank, *((" " * _GAP + c.heading.ljust(w), "bold") for c, w in headings))
+    headings = [[c.heading] if len(columns) == 1 else c.heading.split(" ") for c in columns]
+    layout = _layout(screen, headings, rows)
+    blank = " " * (2 + layout.ids + (len(_GAP) + layout.text if layout.text else 0))
+    for line in zip_longest(*headings, fillvalue=""):
+        shown = "".join(_GAP + word.ljust(width) for word, width in zip(line, layout.cells, strict=True))
+        screen.line((blank + shown.rstrip(), "bold"))
     for area, group in groupby(rows, key=lambda row: row.clause.area):
         screen.line((area, "bold"))
         for row in group:
             _draw_row(screen, row, layout)
-    screen.line((_legend(screen, rows), "dim"))
+    _draw_legend(screen, rows)
 
 
-def _layout(screen: Screen, columns: Sequence[Column], rows: Sequence[Row]) -> _Layout:
-    widths = tuple(
-        max(len(column.heading), *(len(_joined(_words(screen, row.cells[n]))) for row in rows))
-        for n, column in enumerate(columns)
-    )
+def _layout(screen: Screen, headings: Sequence[Sequence[str]], rows: Sequence[Row]) -> _Layout:
+    words = tuple(max(len(_word(row.cells[n])) for row in rows) for n in range(len(headings)))
+    marks = [max(len(_marks(screen, row.cells[n])) for row in rows) for n in range(len(headings))]
+    cells = tuple(max(w + m, *map(len, h)) for w, m, h in zip(words, marks, headings, strict=True))
     ids = max(len(row.clause.id) for row in rows)
-    room = screen.width - 2 - ids - _GAP - sum(width + _GAP for width in widths)
-    return _Layout(ids, max(_NARROWEST_TEXT, room), widths)
+    room = screen.width - 2 - ids - len(_GAP) - sum(len(_GAP) + width for width in cells)
+    return _Layout(ids, room if room >= _NARROWEST_TEXT else 0, words, cells)
 
 
 def _draw_row(screen: Screen, row: Row, layout: _Layout) -> None:
-    text = screen.cut(row.clause.text, layout.text)
-    padding = " " * (layout.text - screen.columns(text))
-    line: list[Words] = [f"  {row.clause.id:<{layout.ids}}{' ' * _GAP}{text}{padding}"]
-    for cell, width in zip(row.cells, layout.cells, strict=True):
-        words = _words(screen, cell)
-        line += [" " * _GAP, *words, " " * (width - len(_joined(words)))]
+    line: list[Words] = [f"  {row.clause.id:<{layout.ids}}"]
+    if layout.text:
+        text = screen.cut(row.clause.text, layout.text)
+        line.append(_GAP + text + " " * (layout.text - screen.columns(text)))
+    space = ""
+    for cell, word, width in zip(row.cells, layout.words, layout.cells, strict=True):
+        marks = _marks(screen, cell)
+        said = _word(cell).ljust(word) if marks else _word(cell)
+        line += [space + _GAP, (said, style(cell.verdict) if cell.verdict else ""), marks]
+        space = " " * (width - len(said + marks))
     screen.line(*line)
 
 
-def _words(screen: Screen, cell: Cell) -> tuple[Words, ...]:
-    verdict = cell.verdict
-    if verdict is None:
-        return ("-",)
-    marks = " ".join(f"{cell.moods[m]}{sign}" for m, sign in screen.marks.moods.items() if m in cell.moods)
-    word = _SHORT.get(verdict, verdict)
-    return ((f"{word:<5}" if marks else word, style(verdict)), f" {marks}" if marks else "")
+def _word(cell: Cell) -> str:
+    return _SHORT.get(cell.verdict) or str(cell.verdict)
 
 
-def _joined(words: Sequence[Words]) -> str:
-    return "".join(w if isinstance(w, str) else w[0] for w in words)
+def _marks(screen: Screen, cell: Cell) -> str:
+    moods = cell.moods
+    return "".join(f" {moods[m]}{sign}" for m, sign in screen.marks.moods.items() if m in moods)
 
 
-def _legend(screen: Screen, rows: Sequence[Row]) -> str:
-    meanings = {
-        "good": "pass",
-        "bad": "fail",
-        "broken": "not judged",
-        "warn": "SHOULD not met",
-        "known": "known failure",
-    }
-    used = {m for row in rows for cell in row.cells for m in cell.moods}
-    return "   ".join(f"{sign} {meanings[m]}" for m, sign in screen.marks.moods.items() if m in used)
+def _draw_legend(screen: Screen, rows: Sequence[Row]) -> None:
+    used = {mood for row in rows for cell in row.cells for mood in cell.moods}
+    if used - {"good"}:
+        legend = (f"{sign} {_MEANINGS[mood]}" for mood, sign in screen.marks.moods.items() if mood in used)
+        screen.line(("   ".join(legend), "dim"))

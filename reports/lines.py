@@ -34,7 +34,7 @@ def _plain(value: Any) -> Any:
 def encode(event: Event, redactor: Redactor | None = None) -> str:
     """The event as one line of ASCII JSON, without its newline: members in declared order, keys below them sorted.
 
-    Raises `MalformedEvent` if a payload holds anything that is no JSON (a set, NaN, a key that is no string).
+    Raises `MalformedEvent` if a payload holds anything that is no JSON (a set, NaN, an object).
     """
     members = []
     for name, value in as_json(event).items():

@@ -8,24 +8,27 @@ from typing import Any
 
 __all__ = ["Redactor"]
 
+_END = r"(?![A-Za-z0-9_-])"
+
 
 class Redactor:
-    """Replaces literals, e.g. `/home/ada` by `$HOME`, in all strings and keys of JSON data.
+    """Replaces literals in all strings and keys of JSON data: secrets wherever they stand, paths where they end.
 
-    A longer literal wins over a shorter one that it holds. A literal that begins with `/` is a path, replaced only
-    where its last component ends, so that `/home/ada` leaves `/home/adam` alone. The empty literal and `/` say nothing
-    and are left out. Replaced text is not looked at again.
+    `paths`, e.g. `/home/ada` -> `$HOME`, are replaced only where their last component ends, so that `/home/adam` stays.
+    A longer literal wins over a shorter one that it holds. The empty literal and `/` say nothing and are left out.
+    Replaced text is not looked at again.
     """
 
-    def __init__(self, literals: Mapping[str, str] | None = None) -> None:
-        self._replacements = {k: v for k, v in (literals or {}).items() if k not in {"", "/"}}
-        longest_first = sorted(self._replacements, key=lambda k: (-len(k), k))
-        self._pattern = re.compile("|".join(_pattern(k) for k in longest_first)) if longest_first else None
+    def __init__(self, secrets: Mapping[str, str] | None = None, paths: Mapping[str, str] | None = None) -> None:
+        self._replacements = {**(paths or {}), **(secrets or {})}
+        patterns = {k: re.escape(k) + _END for k in paths or {}} | {k: re.escape(k) for k in secrets or {}}
+        telling = sorted((k for k in patterns if k not in {"", "/"}), key=lambda k: (-len(k), k))
+        self._pattern = re.compile("|".join(patterns[k] for k in telling)) if telling else None
 
     @classmethod
     def of(cls, *, homes: Iterable[str] = (), keys: Iterable[str] = ()) -> Redactor:
         """Home directories become `$HOME`, secret values `$KEY`."""
-        return cls({h.rstrip("/"): "$HOME" for h in homes} | dict.fromkeys(keys, "$KEY"))
+        return cls(dict.fromkeys(keys, "$KEY"), {h.rstrip("/"): "$HOME" for h in homes})
 
     def text(self, text: str) -> str:
         """The text with every literal replaced."""
@@ -44,7 +47,3 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.data(v) for v in value]
         return value
-
-
-def _pattern(literal: str) -> str:
-    return re.escape(literal) + (r"(?![A-Za-z0-9_-])" if literal.startswith("/") else "")

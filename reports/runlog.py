@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from forkproof.reports.events import (
     RunEnded,
     RunStarted,
     TraceStarted,
+    Verdict,
 )
 from forkproof.reports.lines import MalformedEvent, decode, encode
 from forkproof.reports.redaction import Redactor
@@ -239,7 +240,7 @@ def _check_order(file: Path, events: list[Event]) -> None:
         )
     for number, event in enumerate(events[1:], start=2):
         if isinstance(event, RunStarted):
-            raise UnreadableRun(f"{file}:{number}: a second run begins here", "`forkproof merge` joins several records")
+            raise UnreadableRun(f"{file}:{number}: a second run begins here", "keep one run in a file")
         if isinstance(events[number - 2], RunEnded):
             raise UnreadableRun(f"{file}:{number}: stands after the end of the run", "keep one run in a file")
     last = events[-1]
@@ -247,6 +248,10 @@ def _check_order(file: Path, events: list[Event]) -> None:
         counted = Counter(e.verdict for e in events if isinstance(e, Checked))
         if {k: v for k, v in last.counts.items() if v} != dict(counted):
             raise UnreadableRun(
-                f"{file}:{len(events)}: the end counts {last.counts}, the lines before it hold {dict(counted)}",
+                f"{file}:{len(events)}: the end counts {_told(last.counts)}; the lines before it hold {_told(counted)}",
                 "lines were lost or added after the run",
             )
+
+
+def _told(counts: Mapping[Verdict, int] | Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items())) or "no check"

@@ -45,6 +45,9 @@ class Marks:
     cut: str
 
 
+_NARROWEST = 20
+"""Columns that wrapped text gets, however narrow the screen is."""
+
 UNICODE = Marks({"bad": "✗", "broken": "!", "warn": "?", "known": "~", "good": "✓"}, "…")
 ASCII = Marks({"bad": "x", "broken": "!", "warn": "?", "known": "~", "good": "+"}, "...")
 
@@ -75,7 +78,7 @@ class Screen:
             _environ=environ,
         )
         self.width = self._terminal.width
-        self.marks = UNICODE if (file.encoding or "ascii").lower().startswith("utf") else ASCII
+        self.marks = UNICODE if (file.encoding or "utf-8").lower().startswith("utf") else ASCII
 
     def text(self, *words: Words) -> Text:
         """The words joined, each in its style."""
@@ -91,15 +94,15 @@ class Screen:
         """Print one line that no wrapping breaks, so that a command or a path can be copied from it."""
         self._terminal.print(self.text(*words), soft_wrap=True)
 
-    def paragraph(self, indent: int, first: str, *words: Words) -> None:
+    def paragraph(self, indent: int, first: Words, *words: Words) -> None:
         """Print words wrapped to the width, all lines from column `indent` on; `first` stands before the first line."""
-        from rich.table import Table
-
-        grid = Table.grid(padding=0)
-        grid.add_column(width=indent, no_wrap=True)
-        grid.add_column(overflow="fold")
-        grid.add_row(self.text(first), self.text(*words))
-        self._terminal.print(grid)
+        start = self.text(first)
+        start.pad_right(max(0, indent - start.cell_len))
+        room = max(_NARROWEST, self.width - indent)
+        for line in self.text(*words).wrap(self._terminal, room, overflow="fold"):
+            line.rstrip()
+            self._terminal.print(start + line, soft_wrap=True)
+            start = self.text(" " * indent)
 
     def cut(self, text: str, width: int) -> str:
         """The text in at most `width` columns, cut between words where it can be."""
