@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from forkproof.adapters.install import Progress
     from rich.progress import Progress as Bar
+
+    from forkproof.adapters.install import Progress
 
 __all__ = ["Lines", "Terminal", "watch"]
 

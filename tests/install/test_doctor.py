@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner
+
 from forkproof.adapters import doctor
 from forkproof.adapters.doctor import Check, examine
 from forkproof.adapters.errors import StartFailed

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from forkproof.adapters.install import install, installed
 from forkproof.conformance.cli.harness import harness
 from forkproof.conformance.cli.progress import Lines, Terminal

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from forkproof.adapters import install as installing
 from forkproof.adapters import installation
 from forkproof.adapters.errors import InstallFailed, NotInstalled, UnknownHarness
 from forkproof.adapters.install import install, installed
 from forkproof.adapters.packages import PACKAGES, Package, platform_tag, request
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .conftest import Machine
 

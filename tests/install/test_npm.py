@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from forkproof.adapters import npm
 from forkproof.adapters.errors import InstallFailed
 
