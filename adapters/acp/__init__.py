@@ -1,0 +1,31 @@
+"""Any agent that speaks the Agent Client Protocol, from a recipe; docs/acp.md says how to write one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forkproof.adapters.protocol import Adapter
+
+__all__ = ["create", "shipped"]
+
+
+def create(recipe: Path) -> Adapter:
+    """A fresh adapter for a user's own recipe. Raises `BadRecipe`, and `NotInstalled` if its program is not there."""
+    from forkproof.adapters.acp.adapter import AcpAdapter
+    from forkproof.adapters.acp.program import own
+    from forkproof.adapters.acp.recipe import load
+
+    read = load(recipe)
+    return AcpAdapter(read, own(read))
+
+
+def shipped(name: str, version: str | None = None) -> Adapter:
+    """A fresh adapter for a recipe that comes with forkproof, its program installed by us. Raises `NotInstalled`."""
+    from forkproof.adapters.acp.adapter import AcpAdapter
+    from forkproof.adapters.acp.recipe import load
+    from forkproof.adapters.installation import installed
+
+    read = load(Path(__file__).with_name("recipes") / f"{name}.toml")
+    return AcpAdapter(read, installed(name, version))

@@ -1,0 +1,157 @@
+"""A recipe: how one agent that speaks the Agent Client Protocol is started, pointed at a model, and what it can do.
+
+A recipe is a TOML file of about ten lines. Texts in it may hold placeholders, `{name}`, which are filled in when a
+trace starts (`PLACEHOLDERS`). Source: design section 5, "three ways in", (c).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+
+from forkproof.adapters.errors import AdapterError
+
+__all__ = ["PLACEHOLDERS", "BadRecipe", "Recipe", "ShellTool", "fill", "load", "parse"]
+
+PLACEHOLDERS: Mapping[str, str] = {
+    "program": "the installed agent's program",
+    "endpoint": "where the model listens, e.g. http://127.0.0.1:41234, without a path",
+    "key": "the random key that the model asks for",
+    "home": "the trial's private HOME",
+}
+"""What may stand in braces in a command, a variable or a file, and what it becomes."""
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_NAME = r"^[a-z][a-z0-9-]*$"
+_DOTTED = r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$"
+
+Name = Annotated[str, StringConstraints(pattern=_NAME, max_length=40)]
+Dotted = Annotated[str, StringConstraints(pattern=_DOTTED)]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Refusal = Literal["busy", "unknown-cut", "unknown-session"]
+
+
+class BadRecipe(AdapterError):  # noqa: N818  # named like its siblings in adapters/errors.py
+    """A recipe can't be used: not TOML, a key missing, unknown or of the wrong kind, an unknown placeholder."""
+
+    code: ClassVar[str] = "bad-recipe"
+
+
+class _Part(BaseModel):
+    """Every part of a recipe is frozen and refuses keys that it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ShellTool(_Part):
+    """The tool by which the agent's model runs a command: its name, and the argument that takes the command."""
+
+    name: Text
+    arg: Text = "command"
+
+
+class Tools(_Part):
+    """The agent's own tools, as far as the suite needs them."""
+
+    shell: ShellTool
+
+
+class Traffic(_Part):
+    """How to tell the agent's requests apart: words that stand in each request of a kind and in no other.
+
+    summary: the request for a compaction's summary. side: titles, suggestions and the like. Needed where such a request
+    repeats what a person said, marker included, so that it looks like a turn's.
+    """
+
+    summary: tuple[Text, ...] = ()
+    side: tuple[Text, ...] = ()
+
+
+class Recipe(_Part):
+    """One agent over ACP.
+
+    command: the program and its arguments. env: variables beside the suite's own (adapters/environment.py). files: path
+    below HOME -> content. wire: the codec that the agent speaks to its model. extension: what it offers beyond ACP,
+    cuts above all (`extension.known()`); with `none` only the whole history can be forked. compact: the prompt that
+    compacts a session, if one does. settings: the agent's configuration option -> its name in a trace and in a fork
+    record. refusals: reason -> a regular expression, looked for in the agent's error. capabilities, policies,
+    unobservable: see `protocol.Description`.
+    """
+
+    recipe: Literal[1]
+    name: Name
+    wire: Name
+    command: Annotated[tuple[Text, ...], Field(min_length=1)]
+    tool: Tools
+    env: Mapping[str, str] = {}
+    files: Mapping[Text, str] = {}
+    extension: Name = "none"
+    compact: str = ""
+    traffic: Traffic = Traffic()
+    capabilities: frozenset[Dotted] = frozenset()
+    policies: Mapping[str, str] = {}
+    unobservable: frozenset[Dotted] = frozenset()
+    settings: Mapping[str, str] = {}
+    refusals: Mapping[Refusal, Text] = {}
+
+    @field_validator("refusals")
+    @classmethod
+    def _compiles(cls, refusals: Mapping[Refusal, str]) -> Mapping[Refusal, str]:
+        for pattern in refusals.values():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        return refusals
+
+    @field_validator("files")
+    @classmethod
+    def _stays_below_home(cls, files: Mapping[str, str]) -> Mapping[str, str]:
+        for path in files:
+            if path.startswith("/") or ".." in path.split("/"):
+                raise ValueError(f"{path!r} leaves HOME: a file's path is relative to it")
+        return files
+
+    @field_validator("command", "env", "files")
+    @classmethod
+    def _placeholders_are_known(cls, value: tuple[str, ...] | Mapping[str, str]) -> tuple[str, ...] | Mapping[str, str]:
+        for text in value.values() if isinstance(value, Mapping) else value:
+            for name in _PLACEHOLDER.findall(text):
+                if name not in PLACEHOLDERS:
+                    known = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
+                    raise ValueError(f"there is no placeholder {{{name}}}; known are {known}")
+        return value
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """The text with every placeholder replaced; braces around anything else (JSON, for one) stay as they are."""
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+
+
+def load(path: Path) -> Recipe:
+    """Read a recipe from a file. Raises `BadRecipe` with everything that is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRecipe(f"can't read {path}: {error}", "check the path") from error
+    return parse(text, path.name)
+
+
+def parse(text: str, where: str) -> Recipe:
+    """The recipe in a TOML text; `where` names it in errors. Raises `BadRecipe` with everything that is wrong."""
+    try:
+        return Recipe.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise BadRecipe(f"{where} is not TOML: {error}", "docs/acp.md shows a recipe") from error
+    except ValidationError as error:
+        problems = "; ".join(f"{_place(e['loc'])}: {e['msg'].removeprefix('Value error, ')}" for e in error.errors())
+        raise BadRecipe(f"{where}: {problems}", "docs/acp.md explains every key of a recipe") from error
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, location)) or "the recipe"

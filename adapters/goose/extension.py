@@ -1,0 +1,80 @@
+"""What Goose offers beyond ACP: a fork's `conversationBefore`, and private methods to read and to import a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from forkproof.adapters.acp.client import Client
+from forkproof.adapters.acp.extension import Meta, Plain
+from forkproof.adapters.goose import history
+from forkproof.adapters.goose.pace import Pace
+from forkproof.adapters.protocol import Fork, Import, Refused, SessionOpened, Unsupported
+
+__all__ = ["GooseExtension"]
+
+_PRIVATE = "_goose/unstable/session/"
+
+
+class GooseExtension(Plain):
+    """Cuts by stamp, imports histories, and reads a session's directory where `session/list` leaves empty ones out."""
+
+    unknown_session = "20200101_99"
+
+    def __init__(self, pace: Pace | None = None) -> None:
+        self._pace = pace or Pace()
+
+    async def before_prompt(self, _client: Client, session: str, /) -> None:
+        """Wait for the next second, if the session has a row in this one."""
+        await self._pace.begin(session)
+
+    def after_turn(self, session: str, /) -> None:
+        """Its last row may be of this second."""
+        self._pace.end(session)
+
+    def forked(self, source: str, child: str, /) -> None:
+        """The child has the source's rows, with their stamps."""
+        self._pace.copied(source, child)
+
+    async def cut(self, client: Client, fork: Fork, /) -> Meta | Refused | Unsupported:
+        """`conversationBefore`, from the stamps in the source's export."""
+        # A source that does not exist can't be exported; its refusal is the answer to the fork.
+        if fork.cut.kind == "head" or not fork.exists:
+            return {}
+        try:
+            stamp = history.cutoff(fork.cut, (await self._export(client, fork.session)).rows)
+        except LookupError as error:
+            return Unsupported(f"a cut {fork.cut.kind} a turn that session {fork.session} does not hold: {error}")
+        return {} if stamp is None else {"conversationBefore": stamp}
+
+    async def imported(self, client: Client, wanted: Import, /) -> SessionOpened | Refused | Unsupported:
+        """A fresh session's export with this history in it, imported and loaded.
+
+        From a text without a fresh session's tool settings Goose makes a session without tools, and before
+        `session/load` a prompt fails with "Provider not set".
+        """
+        fresh = str((await client.new(wanted.directory))["sessionId"])
+        text = history.to_import(await self._text(client, fresh), wanted)
+        await client.call("session/delete", {"sessionId": fresh})
+        made = await client.made(_PRIVATE + "import", {"input": text, "source": "json"})
+        session = str(made["sessionId"])
+        await client.load(session, wanted.directory)
+        return SessionOpened(session)
+
+    async def directories(self, client: Client, sessions: tuple[str, ...], /) -> Mapping[str, str]:
+        """From `session/info`: `session/list` names a session only once it has a message, and a child may have none."""
+        found: dict[str, str] = {}
+        for session in sessions:
+            match await client.call(_PRIVATE + "info", {"sessionId": session}):
+                case {"session": {"cwd": str(directory)}}:
+                    found[session] = directory
+        return found
+
+    async def source(self, client: Client, child: str, /) -> str | None:
+        """The export's `parent_session_id`: the one place where Goose could name a source."""
+        return (await self._export(client, child)).parent
+
+    async def _export(self, client: Client, session: str) -> history.Exported:
+        return history.parse(await self._text(client, session))
+
+    async def _text(self, client: Client, session: str) -> str:
+        return str((await client.call(_PRIVATE + "export", {"sessionId": session, "format": "json"})).get("data"))
