@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+
 from forkproof.adapters.codex.adapter import CodexAdapter
 from forkproof.adapters.installation import Installation
 from forkproof.adapters.protocol import (

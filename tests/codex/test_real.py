@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 import pytest
+
 from forkproof.adapters.codex.adapter import CodexAdapter, HistoryMode
 from forkproof.adapters.errors import HarnessDied
 from forkproof.adapters.installation import installed

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from forkproof.adapters.codex.prompts import shell_call
 from forkproof.adapters.errors import Garbage, HarnessDied, HarnessHung, StartFailed
 from forkproof.adapters.protocol import (

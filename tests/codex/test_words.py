@@ -7,6 +7,9 @@ import uuid
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from forkproof.adapters.codex import configuration
 from forkproof.adapters.codex.answers import StoredTurn, refusal, thread_state
 from forkproof.adapters.codex.prompts import YIELD_MS, classify, shell_call
@@ -15,8 +18,6 @@ from forkproof.adapters.codex.turns import find_turn, unknown_id
 from forkproof.adapters.errors import Garbage
 from forkproof.adapters.prompt import Message, Prompt, Text
 from forkproof.adapters.protocol import Cut, Refused, TurnRef, Unknown
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(
