@@ -99,6 +99,5 @@ def _print_verdict(screen: Screen, ledger: Ledger, started: RunStarted) -> None:
     if played < selected:
         screen.line((f"{played} of {selected} traces were played", "yellow"))
     word = outcome(ended)
-    screen.line(
-        (word, _OUTCOME_STYLES.get(word, "bold magenta")), f"  {headline(started, counts(ledger.checks), ended)}"
-    )
+    first = (f"{word}  ", _OUTCOME_STYLES.get(word, "bold magenta"))
+    screen.paragraph(len(word) + 2, first, headline(started, counts(ledger.checks), ended))
