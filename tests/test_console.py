@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from forkproof.reports.console import Console, Options
 from forkproof.reports.diff import Line, collapse, diff_fields, diff_files, diff_items, diff_texts, differences, item
-from forkproof.reports.events import Event, Note
+from forkproof.reports.events import Checked, Event, Note, TraceStarted
 from forkproof.reports.failures import Breakdown, Failure, failures
 from forkproof.reports.grid import draw_matrix
 from forkproof.reports.matrix import Column, matrix
@@ -44,7 +44,7 @@ class Terminal(io.StringIO):
 class Latin(io.StringIO):
     """A stream that can't encode the marks."""
 
-    encoding = "iso-8859-1"  # type: ignore[assignment]  # io declares it, a stream has its own
+    encoding = "iso-8859-1"
 
 
 def shown(
@@ -97,7 +97,7 @@ def test_failures_stand_first_and_the_verdict_last() -> None:
 def test_every_failure_can_be_replayed_and_found() -> None:
     """Each unexpected check is shown with its id, its place and a command that stays in one piece, however narrow."""
     text = shown(sample.red(), Options(width=40))
-    for check in (e for e in sample.red() if isinstance(e, sample.Checked) and e.verdict == "FAIL"):
+    for check in (e for e in sample.red() if isinstance(e, Checked) and e.verdict == "FAIL"):
         assert f"FAIL  {check.id}" in text
         assert f"{check.file}:{check.line}\n" in text
         assert check.replay + "\n" in text
@@ -220,7 +220,7 @@ def test_the_moving_line_says_where_the_run_is() -> None:
     """Done and total, the current trace and its seconds, counts, and unexpected failures, in one line of 80 columns."""
     times = iter([10.0, 11.0, 12.0, 30.0])
     console = Console(sample.CLAUSES, Options(width=80), file=io.StringIO(), environ={}, clock=lambda: next(times))
-    for event in [*sample.red()[:8], sample.TraceStarted(trace="iso/source-unchanged")]:
+    for event in [*sample.red()[:8], TraceStarted(trace="iso/source-unchanged")]:
         console.emit(event)
     assert console._progress().plain == "  2/3  iso/source-unchanged 18 s  1 pass, 2 fail  2 unexpected"
 
@@ -253,8 +253,8 @@ def test_a_harness_can_not_write_on_the_terminal() -> None:
 
 def test_matrix_of_several_harnesses() -> None:
     """Columns are harnesses, rows the clauses that any of them was judged by, in the contract's order."""
-    red = [e for e in sample.red() if isinstance(e, sample.Checked)]
-    crashed = [e for e in sample.crashed() if isinstance(e, sample.Checked)]
+    red = [e for e in sample.red() if isinstance(e, Checked)]
+    crashed = [e for e in sample.crashed() if isinstance(e, Checked)]
     columns = [Column("codex 0.171.0", red), Column("goose 1.9.0", crashed), Column("reference 1", [])]
     rows = matrix(columns, sample.CLAUSES)
     assert [row.clause.id for row in rows] == ["REC-1", "CUT-1", "CUT-5", "ISO-1", "ENV-2"]

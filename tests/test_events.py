@@ -11,10 +11,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forkproof.reports.events import AdapterStamp, Checked, Event, Note, Observed, RunEnded
+from forkproof.reports.events import AdapterStamp, Checked, Event, Note, Observed, RunEnded, TraceError
 from forkproof.reports.lines import MalformedEvent, decode, encode, run_schema, stable
 from forkproof.reports.redaction import Redactor
 from tests import sample_runs as sample
@@ -41,6 +41,7 @@ def test_lines_read_back_as_they_were_written(event: Event) -> None:
     assert decode(json.loads(line)) == event
 
 
+@settings(deadline=None)
 @given(files=st.dictionaries(texts, st.dictionaries(texts, texts, max_size=2), max_size=2), payload=payloads)
 def test_any_payload_survives(files: dict[str, dict[str, str]], payload: dict[str, Any]) -> None:
     """Whatever JSON a harness makes us see, undecodable file contents too, is the same after writing and reading."""
@@ -48,6 +49,7 @@ def test_any_payload_survives(files: dict[str, dict[str, str]], payload: dict[st
     assert decode(json.loads(encode(event))) == event
 
 
+@settings(deadline=None)
 @given(payload=payloads)
 def test_order_of_keys_changes_nothing(payload: dict[str, Any]) -> None:
     """Two runs that see the same write the same bytes, in whatever order their mappings were filled."""
@@ -137,7 +139,7 @@ def test_redaction_reaches_every_string() -> None:
     redactor = Redactor.of(homes=["/home/ada/"], keys=["sk-123"])
     event = Observed(
         trace="cut/x",
-        error=sample.TraceError(code="start-failed", cause="/home/ada/bin/codex: no"),
+        error=TraceError(code="start-failed", cause="/home/ada/bin/codex: no"),
         files={"main": {"/home/ada/notes": "key sk-123, again sk-123"}},
         steps=[{"detail": ["in /home/ada."]}],
     )
@@ -166,6 +168,7 @@ def test_literals_that_say_nothing_are_left_out() -> None:
     assert Redactor.of(homes=["/", ""], keys=[""]).text("/a b/c") == "/a b/c"
 
 
+@settings(deadline=None)
 @given(key=st.text(st.characters(exclude_characters="*"), min_size=1), before=st.text(), after=st.text())
 def test_no_key_stays(key: str, before: str, after: str) -> None:
     """A secret is gone wherever it stood, also one that looks like a pattern or a path, or holds quotes."""
