@@ -10,10 +10,11 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
+from pydantic import Field, StringConstraints, ValidationError
+
 from forkproof.conformance.trace.base import ClauseId, Many, TraceModel
 from forkproof.conformance.trace.document import parse
 from forkproof.conformance.trace.problem import TraceError
-from pydantic import Field, StringConstraints, ValidationError
 
 __all__ = ["Clause", "Contract", "ContractError", "Level", "Profile", "load_contract", "read_contract"]
 
@@ -48,7 +49,8 @@ class Clause:
 class Contract:
     """All clauses of one revision.
 
-    `areas` is area id -> title, `clauses` clause id -> clause, both in the file's order. `sha256` is over the file's bytes and goes into the record of a run.
+    `areas` is area id -> title, `clauses` clause id -> clause, both in the file's order. `sha256` is over the file's
+    bytes and goes into the record of a run.
     """
 
     revision: int

@@ -15,6 +15,7 @@ CAPABILITIES: Mapping[str, str] = {
     "fork.head": "a fork of all that the source holds",
     "fork.at": "a fork whose cut is any entry, by its id",
     "fork.time": "a fork whose cut is a moment",
+    "fork.editor": "a fork before a user message gives back that message's text for editing",
     "branch": "moving within a session to an earlier entry",
     "branch.summary": "leaving a branch with a summary of it",
     "clone": "copying the active path to a new session",
@@ -85,8 +86,8 @@ _STEPS = "steer queue branch clone rewind resume restart set approve deny label 
 _STEP_KEYS = "user_edits together at time to summary settings answers task turns role"
 _MODEL_STEPS = "think stall drop"
 _EXPECTATIONS = (
-    "asked history entries entries_have entry paths sessions records effective_prompt continues remote_writers provider "
-    "summarized"
+    "asked history entries entries_have entry paths sessions records effective_prompt continues remote_writers "
+    "provider summarized"
 )
 PLANNED = frozenset(f"{_STEPS} {_STEP_KEYS} {_MODEL_STEPS} {_EXPECTATIONS}".split())
 """Words of the design's language (section 3) that version 1 does not read yet, to say so in place of `unknown key`."""

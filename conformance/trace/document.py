@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
+
 from forkproof.conformance.trace.place import Path, Place
 from forkproof.conformance.trace.problem import Problem, TraceError
 from forkproof.conformance.trace.scalar import TooLargeError, unprintable, value_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
 from forkproof.conformance.trace.base import ClauseId, Many, Name, Policies, RelativePath, TraceModel
 from forkproof.conformance.trace.items import Item, Status
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 __all__ = ["EXPECTATION_KINDS", "Expectation", "Expectations", "Reason", "StopReason"]
 

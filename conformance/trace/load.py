@@ -8,13 +8,14 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from forkproof.conformance.trace.document import parse
 from forkproof.conformance.trace.model import Trace
 from forkproof.conformance.trace.place import Place
 from forkproof.conformance.trace.problem import Problem, TraceError
 from forkproof.conformance.trace.source import MAX_BYTES
 from forkproof.conformance.trace.validation import problems_of
-from pydantic import ValidationError
 
 __all__ = [
     "LoadedTrace",

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field, StringConstraints
+
 from forkproof.conformance.trace.base import CapabilityName, Many, Name, RelativePath, TraceModel, UnknownName
 from forkproof.conformance.trace.expect import Expectation
 from forkproof.conformance.trace.items import ItemPattern
@@ -32,7 +34,6 @@ from forkproof.conformance.trace.tools import (
     TogetherStep,
     ToolArguments,
 )
-from pydantic import BeforeValidator, Field, StringConstraints
 
 __all__ = [
     "VERSION", "AwaitStep", "CallStep", "CancelStep", "CheckStep", "CompactStep", "Expectation", "FailStep", "ForkStep",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
+
 from forkproof.conformance.trace.base import Many, Name, Policies, Reference, TraceModel, kind_of
 from forkproof.conformance.trace.expect import Expectations
 from forkproof.conformance.trace.tools import ModelStep, SayStep
-from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 
 __all__ = [
     "STEP_KEYS",

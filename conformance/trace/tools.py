@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from forkproof.conformance.trace.base import Many, Name, RelativePath, TraceModel, kind_of
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
+
+from forkproof.conformance.trace.base import Many, Name, RelativePath, TraceModel, kind_of
 
 __all__ = [
     "MODEL_STEP_KEYS",

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from pydantic import ValidationError
+
 from forkproof.conformance.trace.base import TraceModel, UnknownName
 from forkproof.conformance.trace.document import Document
 from forkproof.conformance.trace.expect import Expectation
@@ -25,7 +27,6 @@ from forkproof.conformance.trace.steps import (
 )
 from forkproof.conformance.trace.tools import MODEL_STEP_KEYS, CallStep, FailStep, Replacement, SayStep, TogetherStep
 from forkproof.conformance.vocabulary import PLANNED
-from pydantic import ValidationError
 
 __all__ = ["problems_of"]
 

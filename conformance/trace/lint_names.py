@@ -1,0 +1,159 @@
+"""Lint rules on names: clauses, sources, and references to sessions, turns, calls, compactions and items.
+
+Rules FPL020 to FPL025; `codes` says what each means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from forkproof.conformance.trace.base import UnknownName
+from forkproof.conformance.trace.fault import Fault, StepCheck, Story
+from forkproof.conformance.trace.model import (
+    AwaitStep,
+    CancelStep,
+    CheckStep,
+    CompactStep,
+    ForkStep,
+    ReleaseStep,
+    TurnStep,
+)
+from forkproof.conformance.trace.names import Kind
+from forkproof.conformance.trace.place import Path
+from forkproof.conformance.trace.suggestion import did_you_mean
+
+__all__ = ["clauses", "duplicates", "expected_names", "sources", "step_names"]
+
+_SOURCE = re.compile(r"seed [0-9]{3}|design [0-9]+|[a-z][a-z0-9]*-[0-9]+[a-z]?")
+_CUTS = ("before", "after", "interrupted")
+
+
+def clauses(story: Story) -> Iterator[Fault]:
+    """Every clause that is cited stands in the contract."""
+    for check in story.checks:
+        if check.clause not in story.contract.clauses:
+            area = check.clause.partition("-")[0]
+            known = [c for c in story.contract.clauses if c.startswith(f"{area}-")] or list(story.contract.clauses)
+            hint = did_you_mean(check.clause, known)
+            yield Fault(check.path, "FPL020", f"no clause {check.clause} in the contract{hint}", key=True)
+
+
+def sources(story: Story) -> Iterator[Fault]:
+    """`from` holds sources in one of the known forms."""
+    for number, source in enumerate(story.trace.from_):
+        if not _SOURCE.fullmatch(source):
+            yield Fault(("from", number), "FPL025", f"{source!r} is no source: `seed 000`, `codex-9042` or `design 9`")
+
+
+def duplicates(story: Story) -> Iterator[Fault]:
+    """A name stands for one thing."""
+    for path, message in story.names.twice:
+        yield Fault(path, "FPL023", message)
+
+
+def step_names(story: Story) -> Iterator[Fault]:
+    """The names that steps go by: sessions they act in, turns they cut at or wait for, calls they release."""
+    for index, step in enumerate(story.trace.steps):
+        path: Path = ("steps", index)
+        match step:
+            case TurnStep() | CompactStep():
+                yield from _refer(story, "session", step.in_, index, (*path, "in"))
+            case CancelStep():
+                yield from _refer(story, "session", step.cancel, index, (*path, "cancel"))
+            case CheckStep():
+                yield from _refer(story, "session", step.check, index, (*path, "check"))
+            case AwaitStep():
+                yield from _refer(story, "turn", step.await_, index, (*path, "await"))
+            case ReleaseStep():
+                yield from _refer(story, "call", step.release, index, (*path, "release"))
+            case ForkStep():
+                yield from _fork(story, step, index, path)
+
+
+def _fork(story: Story, step: ForkStep, index: int, path: Path) -> Iterator[Fault]:
+    # The fork's own session begins with this step: it can't be its source.
+    for kind, name, key in (
+        ("session", step.in_, "in"),
+        ("turn", step.before, "before"),
+        ("turn", step.after, "after"),
+    ):
+        if isinstance(name, UnknownName):
+            taken = story.names.kinds(name.unknown)
+            if taken:
+                yield Fault((*path, key), "FPL021", f"`{name.unknown}` is meant to be unknown, but is a {taken[0]}")
+        elif name is not None:
+            yield from _refer(story, "session" if kind == "session" else "turn", name, index - 1, (*path, key))
+
+
+def expected_names(story: Story) -> Iterator[Fault]:
+    """The names in expectations: each was brought by this step or an earlier one."""
+    for check in story.checks:
+        yield from _items(story, check)
+        yield from _others(story, check)
+
+
+def _items(story: Story, check: StepCheck) -> Iterator[Fault]:
+    for kind in ("prompt", "last_prompt", "prompt_has", "prompt_lacks"):
+        for number, pattern in enumerate(getattr(check.expectation, kind) or ()):
+            since = story.names.items.get(pattern.item)
+            path = (*check.path, kind, number)
+            if since is None:
+                yield Fault(path, "FPL021", _no_item(story, pattern.item))
+            elif since > check.index:
+                yield Fault(path, "FPL022", f"`{pattern.item}` comes to be only in a later step")
+
+
+def _no_item(story: Story, item: str) -> str:
+    owner = item.partition(".")[0]
+    has = story.names.by_owner.get(owner)
+    if has:
+        return f"no item `{item}`: `{owner}` brings {', '.join(has)}"
+    return f"no item `{item}`{did_you_mean(item, story.names.items)}"
+
+
+def _others(story: Story, check: StepCheck) -> Iterator[Fault]:
+    wanted, index = check.expectation, check.index
+    for call in wanted.result or {}:
+        yield from _refer(story, "call", call, index, (*check.path, "result", call), key=True)
+    for counter in wanted.runs or {}:
+        yield from _refer(story, "counter", counter, index, (*check.path, "runs", counter), key=True)
+    if wanted.marks_interruption is not None:
+        yield from _refer(story, "turn", wanted.marks_interruption, index, (*check.path, "marks_interruption"))
+    if wanted.same_prefix_as is not None:
+        yield from _refer(story, "session", wanted.same_prefix_as, index, (*check.path, "same_prefix_as"))
+    for number, name in enumerate(wanted.same_next_prompt_without or ()):
+        path = (*check.path, "same_next_prompt_without", number)
+        since = story.names.parts.get(name)
+        if since is None:
+            hint = did_you_mean(name, story.names.parts)
+            yield Fault(path, "FPL021", f"no turn, fork or compaction `{name}` that could be left out{hint}")
+        elif since > index:
+            yield Fault(path, "FPL022", f"`{name}` comes only in a later step")
+    yield from _record(story, check)
+
+
+def _record(story: Story, check: StepCheck) -> Iterator[Fault]:
+    record, path = check.expectation.record or {}, (*check.path, "record")
+    for name in ("session", "source"):
+        if isinstance(record.get(name), str):
+            yield from _refer(story, "session", record[name], check.index, (*path, name))
+    checkpoint = record.get("checkpoint")
+    if isinstance(checkpoint, str) and checkpoint != "none":
+        yield from _refer(story, "compaction", checkpoint, check.index, (*path, "checkpoint"))
+    cut = record.get("cut")
+    for name in _CUTS:
+        if isinstance(cut, dict) and isinstance(cut.get(name), str):
+            yield from _refer(story, "turn", cut[name], check.index, (*path, "cut", name))
+
+
+def _refer(story: Story, kind: Kind, name: str, index: int, path: Path, *, key: bool = False) -> Iterator[Fault]:
+    """A reference from a step to a name of one kind: it must be there, and not only later."""
+    since = story.names.known[kind].get(name)
+    if since is not None:
+        if since > index:
+            yield Fault(path, "FPL022", f"the {kind} `{name}` begins only in a later step", key=key)
+        return
+    others = story.names.kinds(name)
+    hint = f"; `{name}` is a {others[0]}" if others else did_you_mean(name, story.names.known[kind])
+    yield Fault(path, "FPL021", f"no {kind} `{name}`{hint}", key=key)

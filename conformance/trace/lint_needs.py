@@ -1,0 +1,105 @@
+"""Lint rules on what a trace asks of a harness: capabilities declared and used, policies spelled out.
+
+Rules FPL030 to FPL034; `codes` says what each means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from forkproof.conformance.trace.fault import Fault, Story
+from forkproof.conformance.trace.model import CancelStep, CompactStep, ForkStep, Step, TogetherStep, TurnStep
+from forkproof.conformance.trace.names import calls_of
+from forkproof.conformance.trace.place import Path
+from forkproof.conformance.trace.suggestion import did_you_mean
+from forkproof.conformance.vocabulary import CAPABILITIES, POLICIES
+
+__all__ = ["capabilities", "choices", "policies"]
+
+
+def capabilities(story: Story) -> Iterator[Fault]:
+    """`needs` is exactly what the steps use. `import` may be left out: a history can be played live."""
+    declared = story.trace.needs
+    used = _used(story)
+    for number, name in enumerate(declared):
+        path: Path = ("needs", number)
+        if name not in CAPABILITIES:
+            yield Fault(path, "FPL030", f"no capability `{name}`{did_you_mean(name, CAPABILITIES)}")
+        elif name in declared[:number]:
+            yield Fault(path, "FPL032", f"`{name}` is declared twice")
+        elif name not in used:
+            yield Fault(path, "FPL032", f"nothing in the trace uses `{name}`")
+    for name, path in used.items():
+        if name not in declared and name != "import":
+            yield Fault(path, "FPL031", f"this uses `{name}`, which `needs` does not declare")
+
+
+def _used(story: Story) -> Mapping[str, Path]:
+    """Capability -> the first place that uses it."""
+    used: dict[str, Path] = {}
+    if story.trace.import_:
+        used["import"] = ("import",)
+    for index, step in enumerate(story.trace.steps):
+        for name, path in _of_step(step):
+            used.setdefault(name, ("steps", index, *path))
+    for check in story.checks:
+        if check.expectation.editor is not None or "editor" in (check.expectation.record or {}):
+            used.setdefault("fork.editor", (*check.path, "editor"))
+    return used
+
+
+def _of_step(step: Step) -> Iterator[tuple[str, Path]]:
+    match step:
+        case ForkStep():
+            cut = next(k for k in ("before", "after", "head") if getattr(step, k) is not None)
+            yield f"fork.{cut}", (cut,)
+            if step.workspace == "isolated":
+                yield "workspace.isolated", ("workspace",)
+        case CancelStep():
+            yield "cancel", ("cancel",)
+        case CompactStep():
+            yield "compact", ("compact",)
+        case TurnStep():
+            for path, call in calls_of(step):
+                yield f"tool.{call.tool}", (*path, call.tool)
+            for number, answer in enumerate(step.model):
+                if isinstance(answer, TogetherStep):
+                    yield "tool.together", ("model", number)
+        case _:
+            pass
+
+
+def policies(story: Story) -> Iterator[Fault]:
+    """`when` and `unless` name known policies and known choices."""
+    conditions = chain(
+        ((("steps", i, "unless"), s.unless) for i, s in enumerate(story.trace.steps)),
+        (((*c.path, "when"), c.expectation.when) for c in story.checks),
+    )
+    for path, condition in conditions:
+        for policy, meant in (condition or {}).items():
+            known = POLICIES.get(policy)
+            if known is None:
+                hint = did_you_mean(policy, POLICIES) or f"; known are {', '.join(POLICIES)}"
+                yield Fault((*path, policy), "FPL033", f"no policy `{policy}`{hint}", key=True)
+                continue
+            for choice in meant:
+                if choice not in known:
+                    message = f"`{policy}` has no choice `{choice}`; it has {', '.join(known)}"
+                    yield Fault((*path, policy), "FPL033", message)
+
+
+def choices(story: Story) -> Iterator[Fault]:
+    """Where a step selects expectations by a policy, it says something of every choice, or leaves itself out for it."""
+    for index, step in enumerate(story.trace.steps):
+        said: dict[str, set[str]] = {}
+        for check in (c for entry in step.expect for c in entry.values()):
+            for policy, meant in (check.when or {}).items():
+                said.setdefault(policy, set()).update(meant)
+        for policy, covered in said.items():
+            missing = [
+                c for c in POLICIES.get(policy, {}) if c not in covered | set((step.unless or {}).get(policy, ()))
+            ]
+            if missing:
+                message = f"nothing is said of {policy}: {', '.join(missing)}"
+                yield Fault(("steps", index, "expect"), "FPL034", message, key=True)

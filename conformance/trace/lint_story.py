@@ -1,0 +1,186 @@
+"""Lint rules on the story: turns begin and end, waiting calls are let go, sessions exist when a step acts in them.
+
+Rules FPL024 and FPL060 to FPL063; `codes` says what each means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from forkproof.conformance.trace.fault import Fault, Story
+from forkproof.conformance.trace.model import (
+    AwaitStep,
+    CallStep,
+    CancelStep,
+    CheckStep,
+    CompactStep,
+    ForkStep,
+    ReleaseStep,
+    Step,
+    TogetherStep,
+    TurnStep,
+)
+from forkproof.conformance.trace.names import calls_of
+from forkproof.conformance.trace.place import Path
+
+__all__ = ["absent_sessions", "endings", "flow"]
+
+_ALWAYS: Mapping[str, tuple[str, ...]] = {}
+
+
+@dataclass(slots=True)
+class _Running:
+    """A turn in flight: its waiting calls that nobody has let go yet."""
+
+    turn: str
+    index: int
+    held: dict[str, str] = field(default_factory=dict)
+
+
+def flow(story: Story) -> Iterator[Fault]:
+    """Play the turns in the mind: one at a time in a session, each waiting call let go, each turn ended."""
+    running: dict[str, _Running] = {}
+    for index, step in enumerate(story.trace.steps):
+        path: Path = ("steps", index)
+        match step:
+            case TurnStep():
+                yield from _begin(step, index, running)
+            case ReleaseStep():
+                yield from _release(step, path, running)
+            case AwaitStep():
+                yield from _await(step, path, running)
+            case CancelStep():
+                if running.pop(step.cancel, None) is None:
+                    yield Fault((*path, "cancel"), "FPL063", f"no turn runs in `{step.cancel}` here")
+            case CompactStep():
+                if step.in_ in running and not _refused(step):
+                    message = f"turn `{running[step.in_].turn}` still runs in `{step.in_}`"
+                    yield Fault((*path, "compact"), "FPL063", message, key=True)
+            case _:
+                pass
+    for left in running.values():
+        message = f"turn `{left.turn}` is left running at the end; `await` or `cancel` it"
+        yield Fault(("steps", left.index, "until"), "FPL060", message, key=True)
+
+
+def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator[Fault]:
+    path: Path = ("steps", index)
+    waits = {call.call: (below, call.wait) for below, call in calls_of(step) if call.wait is not None}
+    if step.in_ in running:
+        yield Fault((*path, "turn"), "FPL063", f"turn `{running[step.in_].turn}` still runs in `{step.in_}`", key=True)
+    if step.until is None:
+        for name, (below, _) in waits.items():
+            yield Fault(
+                (*path, *below), "FPL060", f"`{name}` waits within this step: give the turn `until: {name}.started`"
+            )
+        return
+    call = step.until.removesuffix(".started")
+    if call not in waits:
+        yield Fault((*path, "until"), "FPL061", f"`{call}` is no `wait` call of this turn")
+    elif call != next(iter(waits)):
+        yield Fault((*path, "until"), "FPL060", f"`{next(iter(waits))}` waits before `{call}` can start")
+    running[step.in_] = _Running(step.turn, index, {name: str(wait) for name, (_, wait) in waits.items()})
+
+
+def _release(step: ReleaseStep, path: Path, running: dict[str, _Running]) -> Iterator[Fault]:
+    holder = next((r for r in running.values() if step.release in r.held), None)
+    if holder is None:
+        yield Fault((*path, "release"), "FPL061", f"no call `{step.release}` waits here")
+    elif holder.held[step.release] == "forever":
+        yield Fault((*path, "release"), "FPL061", f"`{step.release}` waits forever; only `wait: release` can be let go")
+    else:
+        del holder.held[step.release]
+
+
+def _await(step: AwaitStep, path: Path, running: dict[str, _Running]) -> Iterator[Fault]:
+    session = next((s for s, r in running.items() if r.turn == step.await_), None)
+    if session is None:
+        yield Fault(
+            (*path, "await"), "FPL061", f"turn `{step.await_}` is not running here; only `until` leaves one running"
+        )
+        return
+    held = running.pop(session).held
+    if held:
+        name, kind = next(iter(held.items()))
+        cure = "`cancel` the turn" if kind == "forever" else f"`release: {name}` first"
+        yield Fault((*path, "await"), "FPL060", f"`{name}` still waits, so the turn never ends: {cure}")
+
+
+def endings(story: Story) -> Iterator[Fault]:
+    """A turn's last word is the model's, unless it is cancelled; nothing stands after a call that waits forever."""
+    cancelled = _cancelled(story)
+    for index, step in enumerate(story.trace.steps):
+        if not isinstance(step, TurnStep):
+            continue
+        last = len(step.model) - 1
+        if isinstance(step.model[last], CallStep | TogetherStep) and step.turn not in cancelled:
+            message = f"turn `{step.turn}` ends with a call: the model would be asked again and has no answer"
+            yield Fault(("steps", index, "model", last), "FPL062", message)
+        for path, call in calls_of(step):
+            number = path[1]
+            if call.wait == "forever" and number != last:
+                message = f"never reached: `{call.call}` waits forever"
+                yield Fault(("steps", index, "model", int(number) + 1), "FPL062", message)
+
+
+def _cancelled(story: Story) -> frozenset[str]:
+    """The turns that a `cancel` ends: the last one begun in its session."""
+    newest: dict[str, str] = {}
+    ended = set()
+    for step in story.trace.steps:
+        if isinstance(step, TurnStep):
+            newest[step.in_] = step.turn
+        elif isinstance(step, CancelStep) and step.cancel in newest:
+            ended.add(newest[step.cancel])
+    return frozenset(ended)
+
+
+# --- sessions that may not exist -------------------------------------------------------------------------------------
+
+
+def absent_sessions(story: Story) -> Iterator[Fault]:
+    """A step acts in a session only where its fork was made, or leaves itself out where it was not."""
+    absent: dict[str, list[Mapping[str, tuple[str, ...]]]] = {}
+    for index, step in enumerate(story.trace.steps):
+        for key, session in _acts_in(step):
+            uncovered = next((c for c in absent.get(session, ()) if not _covers(step, c)), None)
+            if uncovered is not None:
+                yield Fault(("steps", index, key), "FPL024", _absent(session, uncovered))
+        if isinstance(step, ForkStep):
+            absent[step.fork] = [*_refusals(step), *({p: c} for p, c in (step.unless or {}).items())]
+
+
+def _acts_in(step: Step) -> Iterator[tuple[str, str]]:
+    match step:
+        case TurnStep() | CompactStep():
+            yield "in", step.in_
+        case ForkStep() if isinstance(step.in_, str):
+            yield "in", step.in_
+        case CheckStep():
+            yield "check", step.check
+        case CancelStep():
+            yield "cancel", step.cancel
+        case _:
+            pass
+
+
+def _refusals(step: ForkStep) -> Iterator[Mapping[str, tuple[str, ...]]]:
+    for expectation in (e for entry in step.expect for e in entry.values()):
+        if expectation.refused is not None:
+            yield expectation.when or _ALWAYS
+
+
+def _covers(step: Step, condition: Mapping[str, tuple[str, ...]]) -> bool:
+    return any(set(choices) <= set((step.unless or {}).get(policy, ())) for policy, choices in condition.items())
+
+
+def _absent(session: str, condition: Mapping[str, tuple[str, ...]]) -> str:
+    if not condition:
+        return f"`{session}` is never made: its fork is to be refused"
+    said = ", ".join(f"{policy}: {' or '.join(choices)}" for policy, choices in condition.items())
+    return f"`{session}` is not made under {said}; give this step `unless: {{{said}}}`"
+
+
+def _refused(step: Step) -> bool:
+    return any(e.refused is not None for entry in step.expect for e in entry.values())
