@@ -172,6 +172,7 @@ class Recorder:
             f"the baseline names {check}, which came to no verdict that could fail ({self._checks[check].verdict})"
             for check in self.baseline.silent({k: e.verdict for k, e in self._checks.items()})
         ]
+        found += [f"the baseline excuses {check} without a reason (TODO)" for check in self.baseline.unexplained()]
         return found
 
     def _cost(self) -> dict[str, Any]:
