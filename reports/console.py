@@ -98,7 +98,7 @@ class Console:
     def _begin(self, started: RunStarted) -> None:
         if self._options.quiet:
             return
-        route = ", ".join(w for w in (started.adapter.route, started.adapter.wire) if w)
+        route = ", ".join(dict.fromkeys(w for w in (started.adapter.route, started.adapter.wire) if w))
         traces = started.traces.count
         self._screen.line(
             (name(started), "bold"),

@@ -131,7 +131,7 @@ def of_trace(trace: str, *checks: Checked, error: TraceError | None = None) -> l
 def ended(events: list[Event], code: int, **members: Any) -> RunEnded:
     """The footer that belongs to these events."""
     tally = counts(e for e in events if isinstance(e, Checked))
-    return RunEnded(counts=dict(tally), exit=code, volatile=COST, **members)
+    return RunEnded(counts={str(v): n for v, n in tally.items()}, exit=code, volatile=COST, **members)
 
 
 def whole(events: list[Event], code: int) -> list[Event]:
