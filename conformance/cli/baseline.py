@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from forkproof.reports.runlog import RunRecord
 
 __all__ = ["baseline"]
 
@@ -33,12 +37,10 @@ def update(run: str, file: str) -> None:
     Entries of checks that pass now, or that this run did not have, are taken out.
     """
     from forkproof.conformance.baseline import BaselineError, write_baseline
-    from forkproof.reports.runlog import RunLogError, read
+    from forkproof.reports.runlog import RunLogError
 
     try:
-        record = read(Path(run))
-        if not record.complete:
-            raise BaselineError(f"{run}: the run is not complete, so it can't say what is known")
+        record = _whole(Path(run))
         rows = [
             {"id": c.id, "verdict": c.verdict, "fingerprint": c.fingerprint, "reason": c.reason}
             for c in record.checks
@@ -50,3 +52,14 @@ def update(run: str, file: str) -> None:
         click.echo(f"forkproof: error: {error}", err=True)
         sys.exit(3)
     click.echo(f"{file}: {kept} kept, {fresh} new" + (" (write down why, in place of TODO)" if fresh else ""))
+
+
+def _whole(run: Path) -> RunRecord:
+    """The record of a complete run: only that can say what is known."""
+    from forkproof.conformance.baseline import BaselineError
+    from forkproof.reports.runlog import read
+
+    record = read(run)
+    if not record.complete:
+        raise BaselineError(f"{run}: the run is not complete, so it can't say what is known")
+    return record
