@@ -100,11 +100,8 @@ class Console:
             return
         route = ", ".join(dict.fromkeys(w for w in (started.adapter.route, started.adapter.wire) if w))
         traces = started.traces.count
-        self._screen.line(
-            (name(started), "bold"),
-            f" ({route})" if route else "",
-            f": {traces} trace{'' if traces == 1 else 's'}, seed {started.seed}, forkproof {started.suite}",
-        )
+        scope = f": {traces} trace{'' if traces == 1 else 's'}, seed {started.seed}"
+        self._screen.paragraph(0, "", (name(started), "bold"), f" via {route}" if route else "", scope)
         if self._options.live and self._screen.interactive:
             self._live = self._screen.live(self._progress)
             self._live.start()

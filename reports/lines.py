@@ -79,7 +79,7 @@ def run_schema() -> JsonObject:
     from pydantic.json_schema import GenerateJsonSchema
 
     class Untitled(GenerateJsonSchema):
-        def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
+        def field_title_should_be_set(self, schema: Any) -> bool:
             return False
 
     body: JsonObject = _parser().json_schema(mode="serialization", schema_generator=Untitled)
