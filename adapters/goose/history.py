@@ -83,7 +83,7 @@ def cutoff(cut: Cut, rows: Sequence[Row]) -> int | None:
     if cut.turn is None:
         raise LookupError("a cut at the head has no turn")
     if not cut.turn.exists:
-        return max(1, min((row.created for row in rows), default=0) - NEVER)
+        return min((row.created for row in rows), default=0) - NEVER
     places = [i for i, row in enumerate(rows) if row.opens_a_turn and cut.turn.marker in row.text]
     if not places:
         raise LookupError(f"no stored user message holds the marker of turn {cut.turn.name}")

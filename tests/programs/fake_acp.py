@@ -7,8 +7,6 @@ file, `ODD` sends updates that no schema knows, `DIE` ends the process, `GARBAGE
 answers with an error.
 """
 
-# ruff: noqa: D102  # one method a request of the protocol, named after it
-
 from __future__ import annotations
 
 import argparse
@@ -83,7 +81,7 @@ class Agent:
         if "no-such-place" not in self.faults and not Path(cwd).is_dir():
             raise RefusalError(-32602, "Invalid params", "invalid directory path")
         name = f"20300101_{len(self.sessions) + 1}"
-        self.sessions[name] = {"cwd": cwd, "rows": rows, "effort": effort}
+        self.sessions[name] = {"cwd": cwd, "rows": rows, "effort": effort, "source": None}
         options = [
             {"id": "model", "type": "select", "currentValue": "m1", "options": []},
             {"id": "thinking_effort", "type": "select", "currentValue": effort, "options": []},
@@ -109,7 +107,9 @@ class Agent:
             raise RefusalError(-32602, "Invalid params", "session already has active run `r1`")
         cut = (params.get("_meta") or {}).get("conversationBefore")
         rows = [r for r in source["rows"] if cut is None or r["created"] < cut]
-        return self.make(params["cwd"], list(rows), source["effort"]) | {"_meta": {"askedCut": cut}}
+        made = self.make(params["cwd"], list(rows), source["effort"])
+        self.sessions[made["sessionId"]]["source"] = params["sessionId"]
+        return made | {"_meta": {"askedCut": cut}}
 
     def do_session_set_config_option(self, params: Json, _message: Json) -> Json:
         if params["configId"] != "thinking_effort":
@@ -135,7 +135,15 @@ class Agent:
 
     def do_session_export(self, params: Json, _message: Json) -> Json:
         session = self.session(params["sessionId"])
-        return {"data": json.dumps({"conversation": session["rows"], "parent_session_id": None})}
+        if "odd-export" in self.faults:
+            return {"data": json.dumps({"messages": session["rows"]})}
+        parent = session["source"] if "names-parents" in self.faults else None
+        told = {"conversation": session["rows"], "working_dir": session["cwd"], "parent_session_id": parent}
+        return {"data": json.dumps(told)}
+
+    def do_session_delete(self, params: Json, _message: Json) -> Json:
+        self.session(params["sessionId"])["deleted"] = True
+        return {}
 
     def do_session_import(self, params: Json, _message: Json) -> Json:
         told = json.loads(params["input"])
