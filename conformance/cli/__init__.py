@@ -12,9 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import click
+
+from forkproof.conformance.cli.wording import fail
 
 __all__ = ["COMMANDS", "INTERNAL", "USAGE", "LazyGroup", "Subcommand", "main"]
 
@@ -101,13 +103,17 @@ class LazyGroup(click.Group):
             if not standalone_mode:
                 return result
         except click.ClickException as error:
-            _fail(_one_line(error), USAGE)
+            if type(error).__name__ == "NoArgsIsHelpError":
+                # click's way to show a group's help page; newer versions only, so known by its name.
+                click.echo(error.format_message(), err=True)
+                sys.exit(USAGE)
+            fail(_one_line(error), USAGE)
         except click.Abort:
-            _fail("interrupted", _INTERRUPTED)
+            fail("interrupted", _INTERRUPTED)
         except Exception as error:  # the last resort: no traceback reaches a user
             if os.environ.get("FORKPROOF_DEBUG"):
                 raise
-            _fail(_fault(error), INTERNAL)
+            fail(_fault(error), INTERNAL)
         sys.exit(result if isinstance(result, int) else 0)
 
 
@@ -121,11 +127,6 @@ def _one_line(error: click.ClickException) -> str:
 def _fault(error: Exception) -> str:
     said = " ".join(str(error).split())
     return f"a fault of forkproof itself: {type(error).__name__}: {said} (FORKPROOF_DEBUG=1 shows where)"
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"forkproof: error: {message}", err=True)
-    sys.exit(code)
 
 
 @click.group(cls=LazyGroup, epilog=_EXAMPLES, no_args_is_help=False, invoke_without_command=True)

@@ -84,7 +84,10 @@ Expectations = Many[
         Mapping[ClauseId, Expectation],
         BeforeValidator(
             _one_clause,
-            json_schema_input_type=Annotated[dict[ClauseId, Expectation], Field(min_length=1, max_length=1)],
+            json_schema_input_type=Annotated[
+                dict[ClauseId, Expectation],
+                Field(min_length=1, max_length=1, json_schema_extra={"additionalProperties": False}),
+            ],
         ),
     ]
 ]
