@@ -10,9 +10,10 @@ import errno
 import os
 from typing import Final, NoReturn, TypeAlias, TypeGuard
 
-from forkproof.reference.picture import Picture
 from pyfakefs.fake_file import FakeDirectory, FakeFile
 from pyfakefs.fake_filesystem import FakeFilesystem
+
+from forkproof.reference.picture import Picture
 
 __all__ = ["FileTree", "Names"]
 
