@@ -31,6 +31,7 @@ RESPONSE = {
     "id", "object", "created_at", "status", "error", "incomplete_details", "instructions", "metadata", "model",
     "output", "parallel_tool_calls", "temperature", "tool_choice", "tools", "top_p", "usage",
 }  # fmt: skip
+PREFIX = {"message": "msg_", "function_call": "fc_", "custom_tool_call": "ctc_"}
 CHUNK = {"id", "object", "created", "model", "choices"}
 
 
@@ -81,6 +82,7 @@ def gather_responses(events: list[tuple[str, str]]) -> list[str | HeardCall]:
     for event in (sent[0], sent[1], sent[-1]):
         assert event["response"].keys() >= RESPONSE
         assert event["response"]["id"] == sent[0]["response"]["id"]
+    assert sent[0]["response"]["usage"] is None
     final = sent[-1]["response"]
     done = [event["item"] for event in sent if event["type"] == "response.output_item.done"]
     assert final["output"] == done == [_rebuild(sent, index) for index in range(len(done))]
@@ -94,6 +96,7 @@ def _rebuild(sent: list[dict[str, Any]], index: int) -> dict[str, Any]:
     assert events[0]["type"] == "response.output_item.added"
     assert events[-1]["type"] == "response.output_item.done"
     item = dict(events[0]["item"])
+    assert item["id"].startswith(PREFIX[item["type"]])
     assert item["status"] == "in_progress"
     assert all(event["item_id"] == item["id"] for event in events[1:-1])
     text = "".join(event["delta"] for event in events if event["type"].endswith(".delta"))
@@ -145,6 +148,7 @@ def gather_chat(events: list[tuple[str, str]], *, usage: bool = True) -> list[st
         last = chunks.pop()
         assert last["choices"] == []
         assert last["usage"]["total_tokens"] == last["usage"]["prompt_tokens"] + last["usage"]["completion_tokens"]
+    assert [chunk.get("usage", "absent") for chunk in chunks] == [None if usage else "absent"] * len(chunks)
     choices = [choice for chunk in chunks for choice in chunk["choices"]]
     assert len(choices) == len(chunks)
     assert all(choice["index"] == 0 for choice in choices)

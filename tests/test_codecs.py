@@ -6,12 +6,12 @@ import sys
 from typing import Any
 
 import pytest
-from forkproof.adapters.model import body
-from forkproof.adapters.model.codec import MalformedRequestError, codecs
-from forkproof.adapters.prompt import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from forkproof.adapters.model import body
+from forkproof.adapters.model.codec import MalformedRequestError, codecs
+from forkproof.adapters.prompt import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
 from tests import prompt_strategies as some
 
 CODECS = codecs()
@@ -111,12 +111,13 @@ def test_a_codex_request_is_read() -> None:
 
 
 def test_the_short_forms_of_responses_are_read() -> None:
-    """A plain string is a user message, instructions come first, and a message needs no type."""
+    """A plain string is a user message, instructions come first if there are any, and a message needs no type."""
     plain = {"model": "m", "instructions": "Be brief.", "input": "Hi"}
     assert RESPONSES.decode(plain, {}).messages == (
         Message("system", (Text("Be brief."),)),
         Message("user", (Text("Hi"),)),
     )
+    assert RESPONSES.decode(plain | {"instructions": ""}, {}).messages == (Message("user", (Text("Hi"),)),)
     untyped = {
         "model": "m",
         "instructions": None,
@@ -124,6 +125,22 @@ def test_the_short_forms_of_responses_are_read() -> None:
         "prompt_cache_key": "k",
     }
     assert RESPONSES.decode(untyped, {}) == Prompt((Message("user", (Text("Hi"),)),), model="m", session="k")
+
+
+@both
+def test_a_refusal_is_text_of_the_model(codec: Any) -> None:
+    """A refusal in a content array is read like any other words of the model."""
+    sent = [{"role": "assistant", "content": [{"type": "refusal", "refusal": "I won't."}]}]
+    found = codec.decode({"model": "m", "messages": sent, "input": sent}, {})
+    assert found.messages == (Message("assistant", (Text("I won't."),)),)
+
+
+def test_a_result_goes_out_as_its_call_did() -> None:
+    """The API pairs custom_tool_call with custom_tool_call_output, and function_call with function_call_output."""
+    parts = (ToolCall("c1", "n", "free"), ToolResult("c1", "a"), ToolCall("c2", "n", {}), ToolResult("c2", "b"))
+    sent = RESPONSES.encode_prompt(Prompt((Message("assistant", parts),)))["input"]
+    kinds = ["custom_tool_call", "custom_tool_call_output", "function_call", "function_call_output"]
+    assert [item["type"] for item in sent] == kinds
 
 
 def test_a_goose_request_is_read() -> None:

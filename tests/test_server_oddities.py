@@ -8,10 +8,10 @@ from typing import Any
 
 import aiohttp
 import pytest
+
 from forkproof.adapters.model.codec import Ids
 from forkproof.adapters.model.server import ModelServer, Oddity
 from forkproof.adapters.protocol import NativeCall, Say, Stall, ToolUse
-
 from tests.loopback import Scripted, native, run, serving
 
 USE = ToolUse("call_1", "look", "run", "ls", "", "")

@@ -5,12 +5,12 @@ import json
 from typing import Any
 
 import pytest
-from forkproof.adapters.model import sse
-from forkproof.adapters.model.codec import Ids, Rendering, codecs
-from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, ToolUse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forkproof.adapters.model import sse
+from forkproof.adapters.model.codec import Ids, Rendering, codecs
+from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, ToolUse
 from tests import prompt_strategies as some
 from tests import stream_client as client
 
@@ -133,6 +133,22 @@ def test_deltas_add_up(text: str) -> None:
     assert "" not in pieces
     assert (len(pieces) > 1) == (len(text) > sse.PIECE)
     assert len(pieces) <= sse.MOST_PIECES
+
+
+@both
+def test_a_text_goes_out_in_several_deltas(codec: Any) -> None:
+    """Even a short sentence with its marker is cut, so that a client that doesn't join is found out."""
+    frames = list(codec.stream(ModelReply((Say("Three stages, one after another. fp7f3a.plan.say"),)), rendering()))
+    assert [_delta_text(frame) for frame in frames if _delta_text(frame)] == [
+        "Three stages, one after ",
+        "another. fp7f3a.plan.say",
+    ]
+
+
+def test_numbers_that_json_lacks_are_not_sent() -> None:
+    """NaN on the wire would be our fault, not the harness's: it is refused before it leaves."""
+    with pytest.raises(ValueError, match="JSON"):
+        sse.data({"a": float("nan")})
 
 
 @both

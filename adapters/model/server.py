@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
+
 from forkproof.adapters.model import body, openai, sse
 from forkproof.adapters.model.codec import Codec, Frame, Ids, MalformedRequestError, Rendering, codecs
 from forkproof.adapters.protocol import Endpoint, Model, ModelReply, ModelRequest, NativeCall, Stall, ToolUse
@@ -132,7 +133,8 @@ class ModelServer:
             self._handlers.add(task)
             task.add_done_callback(self._handlers.discard)
         try:
-            return self._refusal(request) or await self._serve(request)
+            refusal = self._refusal(request)
+            return await self._serve(request) if refusal is None else refusal
         except MalformedRequestError as error:
             return self._odd(request, error.status, str(error))
         except web.HTTPRequestEntityTooLarge as error:
