@@ -48,6 +48,8 @@ class TraceFile(pytest.File):
     def __init__(self, *, suite: Suite, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.suite = suite
+        self.last: pytest.Item | None = None
+        self.pending: list[Event] = []
         self._played: Played | None = None
 
     def collect(self) -> Iterable[pytest.Item]:
@@ -61,13 +63,14 @@ class TraceFile(pytest.File):
             if not self.suite.wanted or check.id in self.suite.wanted:
                 yield CheckItem.from_parent(self, name=check.id.partition("::")[2], check=check)
 
-    def played(self) -> tuple[Played, bool]:
-        """What the trace gave, and whether it was played just now."""
-        if self._played is not None:
-            return self._played, False
-        self.suite.begun(self.loaded.slug)
-        self._played = self.suite.engine.play(self.loaded)
-        return self._played, True
+    def played(self) -> Played:
+        """What the trace gave; it is played when this is asked first."""
+        if self._played is None:
+            self.suite.tell(self, TraceStarted(trace=self.loaded.slug))
+            self._played = self.suite.engine.play(self.loaded)
+            for event in (*self._played.notes, self._played.observed):
+                self.suite.tell(self, event)
+        return self._played
 
 
 class CheckItem(pytest.Item):
@@ -78,13 +81,11 @@ class CheckItem(pytest.Item):
     def __init__(self, *, check: Check, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.check = check
-        self.events: list[Event] = []
 
     def runtest(self) -> None:
         """Play the trace if nobody has yet, and raise what its verdict is for pytest."""
-        played, now = self.parent.played()
-        event = played.checks[self.check.id]
-        self.events = [*played.notes, played.observed, event] if now else [event]
+        event = self.parent.played().checks[self.check.id]
+        self.parent.suite.tell(self.parent, event)
         verdict = Verdict(event.verdict)
         if verdict in _QUIET:
             pytest.skip(f"{verdict}: {event.reason}")
@@ -107,14 +108,16 @@ class CheckItem(pytest.Item):
 class BrokenTrace(pytest.Item):
     """A trace that can't be loaded: it fails, and the other traces still run."""
 
+    parent: TraceFile
+
     def __init__(self, *, error: TraceError, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.error = error
-        self.events: list[Event] = []
 
     def runtest(self) -> None:
         """Fail with every problem at its place."""
-        self.events = [Note(level="error", text=str(self.error), volatile={"broken_trace": True})]
+        note = Note(level="error", text=str(self.error), volatile={"broken_trace": True})
+        self.parent.suite.tell(self.parent, note)
         raise self.error
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
@@ -172,22 +175,31 @@ class Suite:
         if self.recorder is not None:
             self.recorder.start(session.config.args)
 
-    def begun(self, slug: str) -> None:
-        """Tell that a trace begins; a worker has no way to tell before its first report."""
+    def tell(self, file: TraceFile, event: Event) -> None:
+        """Record an event now, or, in a worker, when the trace's last check has run: its events then stay together."""
         if self.recorder is not None:
-            self.recorder.emit(TraceStarted(trace=slug))
+            self.recorder.emit(event)
+        else:
+            file.pending.append(event)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note each trace's last check of those that will run."""
+        for item in session.items:
+            if isinstance(item.parent, TraceFile):
+                item.parent.last = item
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Put the item's events on its report, as lines, so that they survive the way from a worker."""
+        """Send a worker's events with the report of the trace's last check, as lines."""
         report: Any = yield
-        events = getattr(item, "events", [])
-        if report.when == "call" and events:
-            report.forkproof_events = [encode(e) for e in events]
+        file = item.parent
+        if report.when == "call" and isinstance(file, TraceFile) and file.last is item:
+            report.forkproof_events = [encode(e) for e in file.pending]
+            file.pending.clear()
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Hand the events on, where the record is kept."""
+        """Record what a worker sent."""
         if self.recorder is not None:
             for line in getattr(report, "forkproof_events", ()):
                 self.recorder.emit(decode(json.loads(line)))

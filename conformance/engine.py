@@ -6,6 +6,7 @@ import asyncio
 import time
 import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -16,7 +17,7 @@ from forkproof.conformance.contract import Contract
 from forkproof.conformance.judge import judge, suite_error
 from forkproof.conformance.recording import checked, observed
 from forkproof.conformance.trace.checks import Check, check_ids
-from forkproof.conformance.trace.load import LoadedTrace
+from forkproof.conformance.trace.load import LoadedTrace, shipped_root
 from forkproof.conformance.trial import observe
 from forkproof.conformance.verdict import CheckResult
 from forkproof.reports.events import Checked, Note, Observed
@@ -64,7 +65,7 @@ class Engine:
             results = judge(loaded.trace, checks, observation, self.contract)
         except Exception as error:  # noqa: BLE001  # a fault of ours must end as a verdict, not as a traceback
             return self._own_fault(loaded, checks, error)
-        seen = observed(observation, adapter.diagnostics(), time.perf_counter() - started)
+        seen = observed(observation, time.perf_counter() - started)
         return Played(seen, self._checked(checks, results))
 
     def _checked(self, checks: tuple[Check, ...], results: tuple[CheckResult, ...]) -> dict[str, Checked]:
@@ -77,7 +78,7 @@ class Engine:
         known = self.baseline.deviations.get(result.id) if self.baseline else None
         return checked(
             result,
-            file=check.file,
+            file=_shown(Path(check.file), check.id.partition("::")[0]),
             line=check.line,
             replay=replay,
             known={"reason": known.reason, "url": known.url} if known else None,
@@ -89,3 +90,13 @@ class Engine:
         where = "".join(traceback.format_exception(error))
         note = Note(level="error", text=f"{loaded.slug}: {said}", volatile={"traceback": where})
         return Played(Observed(trace=loaded.slug, status="ended"), self._checked(checks, results), (note,))
+
+
+def _shown(path: Path, slug: str) -> str:
+    """Where a reader finds the trace.
+
+    Below `traces/` if it comes with forkproof, from here if it lies below, else whole.
+    """
+    if path.is_relative_to(shipped_root()):
+        return f"traces/{slug}{path.suffix}"
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

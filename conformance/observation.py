@@ -88,3 +88,6 @@ class Observation:
     error: AdapterError | None = None
     error_step: int = -1
     oddities: tuple[str, ...] = ()
+    diagnostics: str = ""
+    private: Mapping[str, str] = field(default_factory=dict)
+    """Texts that are this trial's only, with what to write in their place: its directory, its key."""

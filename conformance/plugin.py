@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--forkproof-deadline", type=float, metavar="SECONDS", help="how long an operation of the harness may take")
     add("--forkproof-check", action="append", default=[], metavar="ID", help="only this check; may be repeated")
     # The command line's own: it reports in the place of pytest's terminal.
-    add("--forkproof-console", choices=("full", "quiet", "json"), help="report by forkproof's own console")
+    add("--forkproof-console", choices=("full", "plain", "quiet", "json"), help="report by forkproof's own console")
 
 
 def pytest_configure(config: pytest.Config) -> None:

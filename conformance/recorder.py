@@ -32,6 +32,7 @@ from forkproof.reports.events import (
     RunEnded,
     TraceSetStamp,
 )
+from forkproof.reports.runlog import RunLogError
 
 if TYPE_CHECKING:
     import pytest
@@ -62,6 +63,7 @@ class Recorder:
     _played: set[str] = field(default_factory=set)
     _broken: int = 0
     _faulty: bool = False
+    _unrecorded: str = ""
     _cpu: float = field(default_factory=time.process_time)
     _began: float = field(default_factory=time.perf_counter)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -116,8 +118,14 @@ class Recorder:
                 self._broken += 1
             case _:
                 pass
-        for consumer in self.consumers:
-            consumer.emit(event)
+        for consumer in tuple(self.consumers):
+            try:
+                consumer.emit(event)
+            except RunLogError as error:
+                # The disk is full or gone: the run goes on, the other consumers are told, and it counts as incomplete.
+                self.consumers.remove(consumer)
+                self._unrecorded = str(error)
+                self.emit(Note(level="error", text=str(error)))
 
     def fault(self, error: BaseException) -> None:
         """Note a fault of forkproof itself, which ends the run."""
@@ -134,14 +142,14 @@ class Recorder:
         stale = self._stale()
         for text in stale:
             self.emit(Note(level="error", text=text))
-        complete = not self.interrupted and len(self._played) + self._broken >= self._planned
+        complete = not self.interrupted and not self._unrecorded and len(self._played) + self._broken >= self._planned
         verdicts = [Verdict(v) for v in self._verdicts]
         code = exit_code(verdicts, stale_baseline=bool(stale), complete=complete)
         if self._broken and code != SUITE_FAULT:
             code = USAGE
         if self._faulty:
             code = SUITE_FAULT
-        reason = "interrupted" if self.interrupted else "" if complete else "not every selected trace was played"
+        reason = "" if complete else self._why_incomplete()
         self.emit(
             RunEnded(
                 counts=dict(sorted(self._verdicts.items())),
@@ -155,6 +163,11 @@ class Recorder:
             consumer.close()
         self._stack.close()
         return code
+
+    def _why_incomplete(self) -> str:
+        if self.interrupted:
+            return "interrupted"
+        return "the record could not be written" if self._unrecorded else "not every selected trace was played"
 
     def _stale(self) -> list[str]:
         """What the baseline says and this run does not show, one line each."""
@@ -198,4 +211,4 @@ def _console(mode: str, contract: Contract, log: Path | None) -> Consumer:
     from forkproof.reports.matrix import ClauseText
 
     clauses = {c.id: ClauseText(c.id, c.area_title, c.text) for c in contract.clauses.values()}
-    return Console(clauses, Options(quiet=mode == "quiet", run_log=log))
+    return Console(clauses, Options(quiet=mode == "quiet", live=mode != "plain", run_log=log))

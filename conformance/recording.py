@@ -27,6 +27,7 @@ from forkproof.reports.events import (
     TraceError,
     TraceSetStamp,
 )
+from forkproof.reports.redaction import Redactor
 
 __all__ = ["checked", "observed", "run_started"]
 
@@ -60,7 +61,7 @@ def run_started(
     )
 
 
-def observed(observation: Observation, diagnostics: str, seconds: float) -> Observed:
+def observed(observation: Observation, seconds: float) -> Observed:
     """Everything seen of one trace. The harness's own ids and words vary, so they stand in the volatile member."""
     main, error = observation.main, observation.error
     return Observed(
@@ -75,15 +76,17 @@ def observed(observation: Observation, diagnostics: str, seconds: float) -> Obse
         records=[_record(label, record) for label, record in main.records.items()],
         runs=dict(main.steps[-1].runs) if main.steps else {},
         controls={"+".join(sorted(k)): _control(part) for k, part in observation.controls.items()},
-        volatile={
-            "seconds": round(seconds, 3),
-            "ids": {"sessions": dict(main.sessions), "turns": {n: t.native for n, t in main.turns.items()}},
-            "details": {s.name: s.detail for s in main.steps if s.detail},
-            "records": [_record(label, record, raw=True) for label, record in main.records.items()],
-            "prompts": [as_json(r.prompt) for r in main.requests],
-            "oddities": list(observation.oddities),
-            "stderr": diagnostics,
-        },
+        volatile=Redactor(observation.private).data(
+            {
+                "seconds": round(seconds, 3),
+                "ids": {"sessions": dict(main.sessions), "turns": {n: t.native for n, t in main.turns.items()}},
+                "details": {s.name: s.detail for s in main.steps if s.detail},
+                "records": [_record(label, record, raw=True) for label, record in main.records.items()],
+                "prompts": [as_json(r.prompt) for r in main.requests],
+                "oddities": list(observation.oddities),
+                "stderr": observation.diagnostics,
+            }
+        ),
     )
 
 

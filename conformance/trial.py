@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,11 @@ async def observe(adapter: Adapter, trace: Trace, slug: str, seed: int, deadline
                 await trial.run(Trial(root, trial.model, endpoint, deadlines))
             finally:
                 await adapter.stop()
-            return trial.observation(() if server is None else tuple(map(str, server.oddities)))
+            found = trial.observation()
+            if endpoint is None or server is None:
+                return found
+            private = {endpoint.key: "$KEY", str(root): "$TRIAL", endpoint.url: "$MODEL"}
+            return replace(found, oddities=tuple(map(str, server.oddities)), private=private)
 
 
 class _Observer:
@@ -92,7 +97,7 @@ class _Observer:
         except AdapterError as error:
             self._error = error
 
-    def observation(self, oddities: tuple[str, ...]) -> Observation:
+    def observation(self) -> Observation:
         """What was seen."""
         main = self._main.seen() if self._main is not None else _nothing(self.model.script)
         return Observation(
@@ -102,7 +107,7 @@ class _Observer:
             controls=dict(self._controls),
             error=self._error,
             error_step=len(main.steps) if self._error is not None else -1,
-            oddities=oddities,
+            diagnostics=self._adapter.diagnostics(),
         )
 
     def _missing(self) -> bool:

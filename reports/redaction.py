@@ -8,6 +8,8 @@ from typing import Any
 
 __all__ = ["Redactor"]
 
+# A path is replaced as a whole word of its own; `</root>` closes an element and is none.
+_BEGIN = r"(?<![A-Za-z0-9_.<-])"
 _END = r"(?![A-Za-z0-9_-])"
 
 
@@ -21,7 +23,7 @@ class Redactor:
 
     def __init__(self, secrets: Mapping[str, str] | None = None, paths: Mapping[str, str] | None = None) -> None:
         self._replacements = {**(paths or {}), **(secrets or {})}
-        patterns = {k: re.escape(k) + _END for k in paths or {}} | {k: re.escape(k) for k in secrets or {}}
+        patterns = {k: _BEGIN + re.escape(k) + _END for k in paths or {}} | {k: re.escape(k) for k in secrets or {}}
         telling = sorted((k for k in patterns if k not in {"", "/"}), key=lambda k: (-len(k), k))
         self._pattern = re.compile("|".join(patterns[k] for k in telling)) if telling else None
 

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import click
 
+from forkproof.conformance.cli.wording import fail
+
 __all__ = ["run"]
+
+NOTHING_RAN = 2
+"""Exit code: the command was right, but what it needs is not there."""
 
 EXAMPLES = """\b
 Examples:
@@ -36,6 +41,7 @@ crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as one JSON object.")
 @click.option("-q", "--quiet", is_flag=True, help="Only unexpected failures and the last line.")
+@click.option("--no-progress", is_flag=True, help="A line a trace in place of the live one.")
 @click.option("--no-color", is_flag=True, help="No colours (also: NO_COLOR=1).")
 def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     harness: str,
@@ -47,6 +53,7 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     deadline: float | None,
     as_json: bool,
     quiet: bool,
+    no_progress: bool,
     no_color: bool,
 ) -> None:
     """Play the traces on HARNESS and judge what it sent, left and recorded.
@@ -66,16 +73,17 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
         if baseline is not None:
             check_baseline(Path(baseline), entry.name)
     except (UnknownHarness, NoTraceError, BaselineError) as error:
-        _fail(str(error), 3)
+        fail(str(error))
     try:
         entry.describe()
     except NotInstalled as error:
-        _fail(str(error), 2)
+        fail(str(error), NOTHING_RAN)
     if no_color:
         os.environ["NO_COLOR"] = "1"
     folder = Path(out) if out else Path("out") / harness.replace("@", "-")
+    _must_be_writable(folder)
     arguments = ["--harness", harness, "--forkproof-out", str(folder)]
-    arguments += ["--forkproof-console", "json" if as_json else "quiet" if quiet else "full"]
+    arguments += ["--forkproof-console", _style(as_json=as_json, quiet=quiet, plain=no_progress)]
     arguments += ["--baseline", baseline] if baseline else []
     arguments += ["--forkproof-seed", str(seed)] if seed is not None else []
     arguments += ["--forkproof-deadline", str(deadline)] if deadline else []
@@ -97,6 +105,15 @@ def _pytest(arguments: list[str], files: list[str], jobs: int) -> int:
     return int(pytest.main([*own, *arguments, *files]))
 
 
-def _fail(message: str, code: int) -> None:
-    click.echo(f"forkproof: error: {message}", err=True)
-    sys.exit(code)
+def _style(*, as_json: bool, quiet: bool, plain: bool) -> str:
+    return "json" if as_json else "quiet" if quiet else "plain" if plain else "full"
+
+
+def _must_be_writable(folder: Path) -> None:
+    """See before anything runs that the record can be kept."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"--out {folder}: {error.strerror or error}")
+    if not os.access(folder, os.W_OK):
+        fail(f"--out {folder}: no permission to write there")

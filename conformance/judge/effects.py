@@ -17,7 +17,7 @@ def refused(case: Case) -> Finding:
     if step.outcome != "refused":
         return bad(f"the {step.key} was not refused ({step.outcome})", {"refused": wanted}, {"outcome": step.outcome})
     if wanted is True or step.reason in (wanted, "other"):
-        return ok({"refused": step.reason, "said": step.detail})
+        return ok({"refused": step.reason})
     return bad(
         f"refused as {step.reason}, not as {wanted}: {step.detail}", {"refused": wanted}, {"refused": step.reason}
     )
