@@ -14,7 +14,7 @@ from forkproof.adapters.acp.program import own
 from forkproof.adapters.environment import TAG
 from forkproof.adapters.errors import AdapterError, Garbage, HarnessHung, StartFailed
 from forkproof.adapters.protocol import Deadlines, OpenSession, Trial
-from tests.acp.agent import Silent, fake_recipe, left_over, running
+from tests.acp.agent import ENDPOINT, Silent, fake_recipe, left_over, running
 
 
 def test_placeholders_are_filled_and_nothing_of_ours_leaks_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -50,13 +50,10 @@ def test_an_agent_that_does_not_start_is_told_and_ended(
 ) -> None:
     """One class a phase, cause and hint in it, and no process left (design section 5)."""
     deadlines = Deadlines(start=2.0 if fault.startswith("hang") else 30.0, stop=5.0)
-
-    async def story() -> None:
-        async with running(tmp_path, [fault], deadlines):
-            pass
-
+    read = fake_recipe(tmp_path, [fault])
+    adapter = AcpAdapter(read, own(read))
     with pytest.raises(error) as caught:
-        asyncio.run(story())
+        asyncio.run(adapter.start(Trial(tmp_path, Silent(), ENDPOINT, deadlines)))
     assert words in caught.value.cause
     assert caught.value.hint
     assert type(caught.value) is error
