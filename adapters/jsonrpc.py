@@ -71,7 +71,7 @@ def _ignore(_method: str, _params: Any) -> None:
 class Peer:
     """One end of the talk. Made inside a running loop; it reads until the end of the output, garbage, or `close`."""
 
-    def __init__(  # noqa: PLR0913  # options that have nothing to do with each other, by keyword only
+    def __init__(  # options that have nothing to do with each other, by keyword only
         self,
         process: Process,
         *,
@@ -207,7 +207,7 @@ class Peer:
                 task = asyncio.create_task(self._answer(number, method, message.get("params")))
                 self._handlers.add(task)
                 task.add_done_callback(self._handlers.discard)
-            case {"method": str(method)}:
+            case {"method": str(method)} if message.get("id") is None:
                 self._understood += 1
                 self._on_notification(method, message.get("params"))
             case {"id": number} if "method" not in message and ("result" in message or "error" in message):
