@@ -41,10 +41,10 @@ PATIENCE = 120
 class Stage:
     """Every turn's user text is marked with the turn's name, and so is all that the model says in it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, adapter: AcpAdapter | None = None) -> None:
         self.root = root
         # Without an installed Goose this raises `NotInstalled`: such a test fails, it is never skipped.
-        self.adapter = cast("AcpAdapter", goose.create())
+        self.adapter = adapter or cast("AcpAdapter", goose.create())
         self.markers = Markers(NONCE)
         self.model = ScriptedModel(self.markers, self.adapter.classify)
         self._world: DiskWorld | None = None
@@ -118,9 +118,9 @@ class Stage:
         return next(r.prompt for r in self.model.requests if r.kind == "turn" and r.turn == turn)
 
 
-def play(root: Path, story: Callable[[Stage], Coroutine[Any, Any, None]]) -> Stage:
+def play(root: Path, story: Callable[[Stage], Coroutine[Any, Any, None]], adapter: AcpAdapter | None = None) -> Stage:
     """Play a story on a fresh Goose; gives the stage as it was left."""
-    stage = Stage(root)
+    stage = Stage(root, adapter)
 
     async def whole() -> None:
         async with stage.played():

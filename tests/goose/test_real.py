@@ -5,15 +5,20 @@ They hold what the adapter does. What Goose makes of it, and where that deviates
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
+from typing import cast
 
 import psutil
 import pytest
 
+from forkproof.adapters import acp
+from forkproof.adapters.acp.adapter import AcpAdapter
 from forkproof.adapters.environment import TAG
 from forkproof.adapters.errors import HarnessDied
+from forkproof.adapters.installation import installed
 from forkproof.adapters.protocol import (
     Acknowledged,
     Cancel,
@@ -240,6 +245,42 @@ def test_a_goose_that_is_killed_in_a_turn_has_died(tmp_path: Path) -> None:
             await turn
 
     play(tmp_path, story)
+
+
+def test_a_users_own_recipe_drives_it_too(tmp_path: Path) -> None:
+    """Plain ACP: a fork at the head; and a title's request, which repeats the person's words, is side traffic."""
+    file = tmp_path / "own.toml"
+    file.write_text(OWN.format(program=json.dumps(str(installed("goose").binary))), encoding="utf-8")
+    (tmp_path / "root").mkdir()
+
+    async def story(stage: Stage) -> None:
+        main = stage.world.create("main", {})
+        session = await stage.open(main)
+        await stage.turn(session, "one")
+        record = await stage.fork(session, HEAD, main)
+        assert record.workspace == Field("shared", "reported")
+        assert await stage.next_prompt(record, "ask") == ["one.user", "one.say", "ask.user"]
+
+    stage = play(tmp_path / "root", story, cast("AcpAdapter", acp.create(file)))
+    assert {r.kind for r in stage.model.requests} == {"turn", "side"}
+    assert all("one.user" in [item.name for item in r.items] for r in stage.model.requests if r.kind == "side")
+
+
+OWN = """
+recipe = 1
+name = "my-agent"
+wire = "chat"
+command = [{program}, "acp"]
+capabilities = ["fork.head"]
+tool.shell.name = "shell"
+traffic.side = ["Generate a short title"]
+[env]
+GOOSE_PROVIDER = "openai"
+GOOSE_MODEL = "gpt-4o"
+OPENAI_HOST = "{{endpoint}}"
+OPENAI_API_KEY = "{{key}}"
+GOOSE_DISABLE_KEYRING = "1"
+"""
 
 
 def test_goose_is_described(tmp_path: Path) -> None:
