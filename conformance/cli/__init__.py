@@ -130,7 +130,7 @@ def _fault(error: Exception) -> str:
     return f"a fault of forkproof itself: {type(error).__name__}: {said} (FORKPROOF_DEBUG=1 shows where)"
 
 
-@click.group(cls=LazyGroup, epilog=_EXAMPLES, no_args_is_help=False, invoke_without_command=True)
+@click.group(name="forkproof", cls=LazyGroup, epilog=_EXAMPLES, no_args_is_help=False, invoke_without_command=True)
 @click.version_option(package_name="forkproof", prog_name="forkproof", message="%(prog)s %(version)s")
 @click.pass_context
 def main(ctx: click.Context) -> None:

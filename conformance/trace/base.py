@@ -70,6 +70,9 @@ def _choices(value: Any) -> Any:
     return value
 
 
+_Written = Annotated[dict[str, str | Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
+
+
 def _some(value: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
     if not value or not all(value.values()):
         msg = "name at least one policy and one choice of it"
@@ -79,7 +82,7 @@ def _some(value: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]
 
 Policies = Annotated[
     Mapping[str, tuple[str, ...]],
-    BeforeValidator(_choices, json_schema_input_type=Annotated[dict[str, str | list[str]], Field(min_length=1)]),
+    BeforeValidator(_choices, json_schema_input_type=_Written),
     AfterValidator(_some),
 ]
 """Policy name -> the choices that are meant; a single choice may stand without a list."""

@@ -24,7 +24,7 @@ _TABLE = (
     # The file.
     Rule("FPL001", "unreadable file", "A trace is a UTF-8 text file of at most 4 MiB without control characters."),
     Rule(
-        "FPL002", "not YAML", "Quote a text that holds `: ` or ` #`, or that begins with one of @ ` % & * ! | > { [ ."
+        "FPL002", "not YAML", "Quote a text that holds a colon and a space, or begins with a sign such as @ % & * > {."
     ),
     Rule(
         "FPL003",
@@ -93,7 +93,7 @@ _TABLE = (
     Rule(
         "FPL043",
         "expectation that does not fit its step",
-        "For example a fork record at a turn, or a prompt at a check.",
+        "For example a stop reason at a fork, or a prompt at a check.",
     ),
     Rule(
         "FPL044", "unknown record field", "The fields of a fork record are those of the adapter protocol's ForkRecord."

@@ -124,8 +124,8 @@ class _Builder:
                 frame = self._stack.pop()
                 self._put(frame.value, frame.place)
             case yaml.AliasEvent():
-                self._refuse(event, "FPL003", f"the alias *{event.anchor}: write the value out where it is meant")
                 self._no_collection_as_key(event)
+                self._refuse(event, "FPL003", f"the alias *{event.anchor}: write the value out where it is meant")
                 self._put(_REFUSED, _place(event))
             case yaml.DocumentStartEvent():
                 self._documents += 1
@@ -181,14 +181,14 @@ class _Builder:
             frame.key = key
 
     def _put(self, value: Any, place: Place) -> None:
+        if value is _REFUSED:
+            self._spoil()
+            value = None
         if not self._stack:
             self._top = (value, place)
             return
         frame = self._stack[-1]
         step = frame.step()
-        if value is _REFUSED:
-            self._spoil()
-            value = None
         if isinstance(frame.value, list):
             frame.value.append(value)
         elif isinstance(step, str) and frame.key_place is not None:

@@ -86,8 +86,8 @@ def _wrong(command: str) -> str | None:
         return f"no command {name!r} in the vocabulary: {', '.join(COMMANDS)}"
     least, most = COMMANDS[name]
     if not least <= len(words) <= most:
-        wanted = str(least) if least == most else f"{least} or more"
-        return f"`{name}` takes {wanted} words, not {len(words)}"
+        wanted = f"{least}" if least == most else f"{least} or more"
+        return f"`{name}` takes {wanted} word{'' if wanted == '1' else 's'}, not {len(words)}"
     strange = next((w for w in words if not _WORD.fullmatch(w)), None)
     if strange is not None:
         return f"the word {strange!r} could mean something to a shell"

@@ -143,5 +143,9 @@ def _files(path: Path) -> list[Path]:
 
 def _below(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
-        if path.suffix in SUFFIXES and not any(p.startswith(".") for p in path.relative_to(folder).parts):
+        if (
+            path.suffix in SUFFIXES
+            and path.is_file()
+            and not any(p.startswith(".") for p in path.relative_to(folder).parts)
+        ):
             yield path

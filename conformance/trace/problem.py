@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 __all__ = ["Problem", "TraceError"]
 
+_LONGEST = 400
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
@@ -22,7 +24,13 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.code} {self.message}"
+        return f"{_visible(self.file)}:{self.line}:{self.column}: {self.code} {_visible(self.message)}"
+
+
+def _visible(text: str) -> str:
+    """On one line, without what could steer a terminal, and not longer than one can read."""
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in shown)
 
 
 class TraceError(Exception):

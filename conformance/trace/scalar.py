@@ -9,7 +9,7 @@ __all__ = ["TooLargeError", "unprintable", "value_of"]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _CONSTANTS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
-_LONGEST = 18
+_LONGEST = 24  # the longest that a JSON writer makes of any float
 _UNPRINTABLE = re.compile("[\x00\ud800-\udfff]")
 
 
