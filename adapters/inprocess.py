@@ -176,7 +176,7 @@ class ReferenceAdapter:
                 return await self._fork(harness, operation)
 
     async def _fork(self, harness: Harness, asked: Fork) -> Answer:
-        session = asked.session if asked.exists else f"session-{asked.session}"
+        session = asked.session if asked.exists else f"session-unknown-{asked.session}"
         request = ForkRequest(asked.directory, asked.workspace)
         record = await harness.fork(session, _point(harness, session, asked.cut), request)
         return _refused(record) if isinstance(record, Refusal) else Forked(_reported(record))
@@ -235,7 +235,7 @@ def _point(harness: Harness, session: str, cut: Cut) -> Point:
 
 def _turn_id(harness: Harness, session: str, turn: TurnRef) -> str:
     """The harness's id of a turn: as it was given, or found by the turn's marker."""
-    unknown = f"turn-{turn.name}"
+    unknown = f"turn-unknown-{turn.name}"
     if not turn.exists:
         return unknown
     if turn.native is not None:

@@ -77,6 +77,18 @@ def test_the_original_stays_in_the_tree(story: Told) -> None:
             assert ids.index(entry.body.first) <= ids.index(entry.body.last) < ids.index(entry.id)
 
 
+def test_an_older_summary_inside_the_tail_is_covered_too() -> None:
+    """CMP-4, CMP-5: a tail that reaches behind an older compaction shows its turns once and the older summary never."""
+    story = told([ASK, ASK, ASK, Compaction(2), ASK, Compaction(2)])
+    third, fourth = list(story.turns)[2:]
+    expected = [f"ask {third}", _said(story, third), f"ask {fourth}", _said(story, fourth)]
+    summary, *rest = words(story.leaf)
+    checkpoint = newest_checkpoint(story.leaf)
+    assert checkpoint is not None
+    assert isinstance(checkpoint.body, Checkpoint)
+    assert (summary, rest) == (checkpoint.body.summary, expected)
+
+
 def test_a_summary_names_what_it_covers() -> None:
     """CMP-8: conversation and range stand above the summary; a covered summary lends its beginning."""
     story = told([ASK, ASK, ASK, Compaction(1), ASK, ASK, Compaction(1)])

@@ -59,6 +59,22 @@ def test_the_last_entry_within_a_count_of_user_messages(tree: list[Entry], data:
         assert last_within(leaf, ordinal) is (within[-1] if within else None)
 
 
+def test_a_long_way_is_short() -> None:
+    """Issue 3, speed: jump pointers lead from an entry to any of its ancestors in a logarithmic number of steps."""
+    leaf = append(None, UserSaid("u"), STAMP)
+    for _ in range(1500):
+        leaf = append(leaf, UserSaid("u"), STAMP)
+    for depth in range(1, leaf.depth):
+        steps, entry = 0, leaf
+        while entry.depth > depth:
+            assert entry.parent is not None
+            assert entry.jump is not None
+            entry = entry.jump if entry.jump.depth >= depth else entry.parent
+            steps += 1
+        assert entry is ancestor_at(leaf, depth)
+        assert steps <= 3 * leaf.depth.bit_length()
+
+
 @given(trees())
 def test_depth_and_ordinal_count_the_path(tree: list[Entry]) -> None:
     """Design 10: depth counts the entries of the path, ordinal its user messages."""

@@ -1,4 +1,4 @@
-"""Forks in the harness: records, policies for busy sources, workspaces, and refusals that write nothing."""
+"""Forks in the harness: records, cuts, compactions, settings, and refusals that write nothing."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -8,69 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkproof.reference.cut import BusySource, Place, Point, Refusal
+from forkproof.reference.cut import Place, Point, Refusal
 from forkproof.reference.entries import Entry, UserSaid
-from forkproof.reference.fork import ForkRequest
 from forkproof.reference.harness import Compacted, Harness, PastTurn
 from forkproof.reference.inherit import Setting, inherit
 from forkproof.reference.model import Reply
 from forkproof.reference.project import full_path
 from forkproof.reference.record import Record
 from forkproof.reference.rules import RULES
-from forkproof.reference.semantics import CONTRACT, Semantics
+from forkproof.reference.semantics import Semantics
 from forkproof.reference.session import Lineage, Session
-from forkproof.reference.turn import Ended
 from tests.reference_models import Script, call, items, say
-
-HEAD = Point("head")
-SHARED = ForkRequest("/main")
-
-
-class Stage:
-    """A harness with one session, and short names for what a story does with it."""
-
-    def __init__(self, model: Script | None = None, semantics: Semantics = CONTRACT) -> None:
-        self.model = model or Script()
-        self.harness = Harness(self.model, semantics=semantics)
-        self.harness.machine.create("/main", {"notes.md": "draft\n"})
-        session = self.harness.open("/main")
-        assert isinstance(session, Session)
-        self.main = session.header.id
-
-    async def turn(self, text: str, session: str = "") -> str:
-        """Play a turn to its end; its id."""
-        ended = await self.harness.prompt(session or self.main, text)
-        assert isinstance(ended, Ended)
-        return ended.turn
-
-    async def fork(self, point: Point, request: ForkRequest = SHARED, source: str = "") -> Record:
-        """A fork that succeeds."""
-        record = await self.harness.fork(source or self.main, point, request)
-        assert isinstance(record, Record)
-        return record
-
-    async def refused(self, point: Point, request: ForkRequest = SHARED, source: str = "") -> Refusal:
-        """A fork that is refused, and has changed nothing."""
-        before = self.state()
-        refusal = await self.harness.fork(source or self.main, point, request)
-        assert isinstance(refusal, Refusal)
-        assert self.state() == before
-        return refusal
-
-    def state(self) -> list[tuple[str, Entry | None]]:
-        """Every session with its leaf."""
-        sessions = (self.harness.session(id_) for id_ in self.harness.sessions())
-        return [(s.header.id, s.leaf) for s in sessions if s is not None]
-
-    def leaf(self, session: str = "") -> Entry | None:
-        """A session's leaf."""
-        found = self.harness.session(session or self.main)
-        assert found is not None
-        return found.leaf
-
-    def last(self) -> list[str]:
-        """The items of the newest request."""
-        return items(self.model.prompts[-1])
+from tests.reference_stage import HEAD, SHARED, Stage
 
 
 def test_the_record_of_a_fork() -> None:
@@ -265,192 +214,6 @@ def test_a_compaction_that_fails_or_is_cancelled_changes_nothing() -> None:
     asyncio.run(story())
 
 
-# --- busy sources ---------------------------------------------------------------------------------
-
-
-SLOW = {"slow": [Reply((call("step", "count", "n"),)), Reply((call("job", "wait", "release"),)), say("job done")]}
-
-
-async def busy(policy: BusySource) -> tuple[Stage, "asyncio.Task[Ended | Refusal]", str]:
-    """A stage with one turn done and a second one in flight."""
-    stage = Stage(Script(SLOW), semantics=Semantics(busy_source=policy))
-    one = await stage.turn("one")
-    slow = asyncio.ensure_future(stage.harness.prompt(stage.main, "slow"))
-    await stage.harness.machine.started("job")
-    return stage, slow, one
-
-
-async def finish(stage: Stage, slow: "asyncio.Task[Ended | Refusal]") -> None:
-    """Let the turn in flight end, undisturbed by any fork (SNAP-4)."""
-    stage.harness.machine.release("job")
-    assert await slow == Ended("turn-2", "end_turn")
-    await stage.turn("after")
-    done = ["call id-step", "done id-step", "call id-job", "done id-job", "job done"]
-    assert stage.last() == ["one", "ok", "slow", *done, "after"]
-    assert stage.harness.machine.runs() == {"n": 1}
-
-
-def test_a_busy_source_is_interrupted_in_the_child_only() -> None:
-    """SNAP-2, SNAP-4, TOOL-2, TOOL-3: all that was complete is in, the rest is unknown, and the record says so."""
-
-    async def story() -> None:
-        stage, slow, _ = await busy("interrupt")
-        record = await stage.fork(HEAD)
-        assert record.cut == {"interrupted": "turn-2"}
-        await stage.turn("peek", record.session)
-        shown = stage.last()
-        assert shown[:7] == ["one", "ok", "slow", "call id-step", "done id-step", "call id-job", "unknown id-job"]
-        assert "interrupted" in shown[7]
-        assert "person" not in shown[7]
-        assert shown[8:] == ["peek"]
-        await finish(stage, slow)
-        again = await stage.fork(Point("after", "turn-2"), source=record.session)
-        await stage.turn("deeper", again.session)
-        assert stage.last() == [*shown[:8], "deeper"]
-        whole = await stage.fork(Point("after", "turn-2"))
-        await stage.turn("deeper", whole.session)
-        assert "job done" in stage.last()
-
-    asyncio.run(story())
-
-
-def test_a_busy_source_is_forked_at_what_is_committed() -> None:
-    """SNAP-4, REC-6: the turn in flight is left out, and the record shows the boundary."""
-
-    async def story() -> None:
-        stage, slow, one = await busy("last-committed")
-        record = await stage.fork(HEAD)
-        assert record.cut == {"after": one}
-        await stage.turn("peek", record.session)
-        assert stage.last() == ["one", "ok", "peek"]
-        await finish(stage, slow)
-
-    asyncio.run(story())
-
-
-def test_a_busy_source_refuses() -> None:
-    """SNAP-4: refused for any cut, and nothing is written."""
-
-    async def story() -> None:
-        stage, slow, one = await busy("refuse")
-        assert (await stage.refused(HEAD)).reason == "busy"
-        assert (await stage.refused(Point("before", one))).reason == "busy"
-        await finish(stage, slow)
-        assert (await stage.fork(HEAD)).cut == {"head": True}
-
-    asyncio.run(story())
-
-
-def test_a_busy_source_is_waited_for() -> None:
-    """SNAP-1, SNAP-4: the fork is answered when the turn ends, and holds that turn and none after it."""
-
-    async def story() -> None:
-        stage, slow, _ = await busy("wait")
-        fork = asyncio.ensure_future(stage.fork(HEAD))
-        for _ in range(5):
-            await asyncio.sleep(0)
-        assert not fork.done()
-        await finish(stage, slow)
-        record = await fork
-        assert record.cut == {"after": "turn-2"}
-        await stage.turn("peek", record.session)
-        assert stage.last()[-2:] == ["job done", "peek"]
-
-    asyncio.run(story())
-
-
-def test_a_fork_that_waits_is_refused_when_the_harness_closes() -> None:
-    """ATO-1: no child is made on the way out."""
-
-    async def story() -> None:
-        stage, slow, _ = await busy("wait")
-        fork = asyncio.ensure_future(stage.harness.fork(stage.main, HEAD, SHARED))
-        await asyncio.sleep(0)
-        await stage.harness.close()
-        assert isinstance(await fork, Refusal)
-        await slow
-        assert stage.harness.sessions() == (stage.main,)
-
-    asyncio.run(story())
-
-
-@pytest.mark.parametrize("policy", ["interrupt", "last-committed"])
-def test_other_cuts_of_a_busy_source_are_exact(policy: BusySource) -> None:
-    """CUT-5, REC-6: earlier turns and the place before the one in flight are plain cuts; after it is none yet."""
-
-    async def story() -> None:
-        stage, slow, one = await busy(policy)
-        assert (await stage.fork(Point("after", one))).cut == {"after": one}
-        before = await stage.fork(Point("before", "turn-2"))
-        assert (before.cut, before.editor) == ({"before": "turn-2"}, "slow")
-        assert (await stage.refused(Point("after", "turn-2"))).reason == "unknown-cut"
-        await finish(stage, slow)
-
-    asyncio.run(story())
-
-
-# --- workspaces -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("workspace", ["shared", "isolated"])
-def test_a_cut_edit_and_the_two_kinds_of_workspace(workspace: str) -> None:
-    """ENV-2, ENV-3, REC-8, seed 000's concrete trace: the prompt forgets the edit; only isolation parts the files."""
-    model = Script(
-        {
-            "write": [Reply((call("w", "write", {"parser.py": "v1"}),)), say("ok")],
-            "other": [Reply((call("o", "write", {"parser.py": "v2"}), call("p", "run", "pwd"))), say("ok")],
-        }
-    )
-
-    async def story() -> None:
-        stage = Stage(model)
-        await stage.turn("plan")
-        write = await stage.turn("write")
-        isolated = workspace == "isolated"
-        request = ForkRequest("/alt", "isolated") if isolated else SHARED
-        record = await stage.fork(Point("before", write), request)
-        assert (record.workspace, record.directory) == (workspace, request.directory)
-        assert record.snapshot == ("all files" if isolated else None)
-        files = stage.harness.machine.workspace
-        assert files(request.directory).files() == {"notes.md": "draft\n", "parser.py": "v1"}
-        await stage.turn("other", record.session)
-        assert stage.last()[:3] == ["plan", "ok", "other"]
-        assert request.directory in str(model.prompts[-1].messages[0])
-        assert f"\n{request.directory}\n" in str(model.prompts[-1].messages[-1].parts).replace("\\n", "\n")
-        assert files(request.directory).files()["parser.py"] == "v2"
-        assert files("/main").files()["parser.py"] == ("v1" if isolated else "v2")
-
-    asyncio.run(story())
-
-
-def test_a_copy_that_fails_is_a_fork_that_fails() -> None:
-    """ENV-5, ATO-1: no child, no lineage, no directory; another place must be there already, and is called so."""
-
-    async def story() -> None:
-        stage = Stage()
-        await stage.turn("one")
-        stage.harness.machine.create("/taken", {})
-        assert (await stage.refused(HEAD, ForkRequest("/taken", "isolated"))).reason == "other"
-        assert (await stage.refused(HEAD, ForkRequest("/none"))).reason == "other"
-        assert (await stage.fork(HEAD, ForkRequest("/taken"))).workspace == "other"
-
-    asyncio.run(story())
-
-
-def test_a_refused_cut_makes_no_copy() -> None:
-    """ATO-5: all is validated before the first change."""
-
-    async def story() -> None:
-        stage = Stage()
-        await stage.refused(Point("before", "turn-9"), ForkRequest("/alt", "isolated"))
-        assert not stage.harness.machine.exists("/alt")
-
-    asyncio.run(story())
-
-
-# --- settings -------------------------------------------------------------------------------------
-
-
 values = st.dictionaries(
     st.sampled_from(["model", "effort", "permissions", "mood"]), st.text("abc", min_size=1, max_size=2)
 )
@@ -482,9 +245,6 @@ def test_what_the_record_states_is_what_the_next_request_uses() -> None:
         assert record.settings["permissions"] == Setting("ask", "cut")
 
     asyncio.run(story())
-
-
-# --- imports, ids, rules --------------------------------------------------------------------------
 
 
 def test_imported_turns_keep_their_order_whatever_their_times() -> None:
@@ -524,9 +284,8 @@ def test_equal_runs_are_equal() -> None:
     """Design 11: ids and times are counted, so the same story gives the same entries and records."""
 
     async def story() -> tuple[Record, list[tuple[object, ...]]]:
-        stage = Stage(Script(SLOW))
-        stage.harness.machine.release("job")
-        await stage.turn("slow")
+        stage = Stage(Script({"go": [Reply((call("w", "write", {"f": "1"}),)), say("done")]}))
+        await stage.turn("go")
         record = await stage.fork(HEAD)
         return record, [(entry.stamp, entry.message) for entry in full_path(stage.leaf())]
 

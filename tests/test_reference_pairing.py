@@ -1,9 +1,11 @@
 """Pairing: whatever was recorded, each call in a prompt has exactly one result and each result a call."""
 
+from itertools import takewhile
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkproof.reference.entries import Answered, ToolEnded, TurnEnded, UserSaid
+from forkproof.reference.entries import Answered, Entry, ToolEnded, TurnEnded, UserSaid
 from forkproof.reference.project import active, full_path
 from forkproof.reference.prompt import Message, Text, ToolCall, ToolResult
 from forkproof.reference.repair import pair
@@ -30,6 +32,29 @@ def test_every_call_has_one_result_and_every_result_a_call(story: Told) -> None:
     """TOOL-1: also where results are missing, doubled, out of order or orphaned."""
     for calls, results in groups(pair(active(story.leaf))):
         assert calls == results
+
+
+def by_position(entries: list[Entry]) -> list[list[str | None]]:
+    """For each answer with calls the output of each call: the first one of its id right behind the answer, or none."""
+    outputs: list[list[str | None]] = []
+    for index, entry in enumerate(entries):
+        if isinstance(entry.body, Answered) and entry.body.calls:
+            behind = (e.body for e in takewhile(lambda e: isinstance(e.body, ToolEnded), entries[index + 1 :]))
+            left = [(body.call, body.output) for body in behind if isinstance(body, ToolEnded)]
+            found = []
+            for call in entry.body.calls:
+                position = next((n for n, (id_, _) in enumerate(left) if id_ == call), None)
+                found.append(None if position is None else left.pop(position)[1])
+            outputs.append(found)
+    return outputs
+
+
+@given(wild_histories)
+def test_each_call_gets_its_own_result(story: Told) -> None:
+    """TOOL-2, TOOL-5: the first result of its id behind the answer that made the call, never one of another answer."""
+    path = full_path(story.leaf)
+    expected = [UNKNOWN_RESULT if o is None else o for outputs in by_position(path) for o in outputs]
+    assert [p.response for m in pair(path) for p in m.parts if isinstance(p, ToolResult)] == expected
 
 
 @given(wild_histories)

@@ -274,9 +274,27 @@ def test_whoever_waits_for_a_turn_owns_it() -> None:
     run(story())
 
 
+def test_an_event_loop_that_ends_is_not_held_up() -> None:
+    """Design 5: cancelling a turn's task from outside, as an ending loop does, cancels its caller too."""
+    model = Script({"go": [Reply((call("job", "wait", "forever"),))]})
+
+    async def story() -> None:
+        harness, session = harness_on(model)
+        known = asyncio.all_tasks()
+        turn = asyncio.ensure_future(harness.prompt(session.header.id, "go"))
+        await harness.machine.started("job")
+        (own,) = asyncio.all_tasks() - known - {turn}
+        own.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert bodies(session) == [UserSaid, Answered, TurnEnded]
+
+    run(story())
+
+
 def test_closing_ends_everything_and_refuses_the_rest() -> None:
     """Design 5: nothing is left running, and nothing can be begun any more; closing twice is fine."""
-    model = Script({"go": [Reply((call("job", "wait", "forever"),))]}, hold=frozenset({"Summarize"}))
+    model = Script({"go": [Reply((call("job", "wait", "forever"),))]})
 
     async def story() -> None:
         harness, session = harness_on(model)
