@@ -185,6 +185,47 @@ def test_knows_what_a_request_can_hold(expectation: str, said: list[str]) -> Non
     assert codes(TURN % expectation) == said
 
 
+def test_a_session_needs_its_whole_line() -> None:
+    """A control run without a fork has none of the sessions that descend from it."""
+    trace = """
+        trace: 1
+        title: A fork of a fork
+        needs: [fork.head]
+        steps:
+          - {fork: first, head: true}
+          - {fork: second, in: first, head: true}
+          - check: second
+            expect:
+              - ISO-1: {same_next_prompt_without: [first]}
+    """
+    assert codes(trace) == ["FPL042"]
+
+
+def test_a_turn_may_end_in_two_ways() -> None:
+    """A step that is left out under a policy may or may not have ended the turn: what comes after it is no fault."""
+    trace = """
+        trace: 1
+        title: A turn that is cancelled, or let go, as the policy has it
+        needs: [cancel, tool.wait]
+        steps:
+          - turn: slow
+            user: Wait.
+            model: [{{call: job, wait: release}}, {{say: Done.}}]
+            until: job.started
+          - cancel: main
+            {first}
+          - release: job
+            {second}
+          - await: slow
+            {second}
+            expect:
+              - TOOL-1: {{stop: end_turn}}
+    """
+    cancelled, awaited = "unless: {busy_source: wait}", "unless: {busy_source: [refuse, last-committed, interrupt]}"
+    assert codes(trace.format(first=cancelled, second=awaited)) == []
+    assert codes(trace.format(first="", second=awaited)) == ["FPL061", "FPL061"]
+
+
 def test_import_need_not_be_declared() -> None:
     """A history can be played live, so `import` is asked for only where a trace can't do without."""
     trace = """

@@ -124,7 +124,7 @@ def test_is_frozen() -> None:
     """Nobody changes a trace while it is played."""
     trace = read(WHOLE)
     with pytest.raises(ValidationError, match="frozen"):
-        trace.title = "Another"
+        trace.title = "Another"  # type: ignore[misc]  # that it can't be set is the point
 
 
 def test_kinds_tells_what_an_expectation_expects() -> None:

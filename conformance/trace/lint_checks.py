@@ -136,10 +136,18 @@ def _own_session(story: Story, check: StepCheck) -> Iterator[Fault]:
             yield Fault((*check.path, kind), "FPL042", "`main` is no fork and has no record", key=True)
     for number, name in enumerate(check.expectation.same_next_prompt_without or ()):
         path = (*check.path, "same_next_prompt_without", number)
-        if name == session:
-            yield Fault(path, "FPL042", f"without `{name}` there is no such session to compare with")
+        if name in _line(story, session):
+            yield Fault(path, "FPL042", f"without `{name}` there is no session `{session}` to compare with")
         elif story.names.home.get(name) == session:
             yield Fault(path, "FPL042", f"`{name}` is a turn of `{session}` itself: without it the prompt is another")
+
+
+def _line(story: Story, session: str) -> list[str]:
+    """The session, its source, the source's source and so on."""
+    line = [session]
+    while (source := story.names.source.get(line[-1])) and source not in line:
+        line.append(source)
+    return line
 
 
 def _session(story: Story, check: StepCheck) -> str | None:

@@ -31,11 +31,15 @@ _ALWAYS: Mapping[str, tuple[str, ...]] = {}
 
 @dataclass(slots=True)
 class _Running:
-    """A turn in flight: its waiting calls that nobody has let go yet."""
+    """A turn in flight: its waiting calls that nobody has let go yet.
+
+    `perhaps` tells that a step ended it which is left out under some policy: from then on it may run or not.
+    """
 
     turn: str
     index: int
     held: dict[str, str] = field(default_factory=dict)
+    perhaps: bool = False
 
 
 def flow(story: Story) -> Iterator[Fault]:
@@ -51,15 +55,16 @@ def flow(story: Story) -> Iterator[Fault]:
             case AwaitStep():
                 yield from _await(step, path, running)
             case CancelStep():
-                if running.pop(step.cancel, None) is None:
+                if step.cancel not in running:
                     yield Fault((*path, "cancel"), "FPL063", f"no turn runs in `{step.cancel}` here")
+                _end(running, step.cancel, step)
             case CompactStep():
-                if step.in_ in running and not _refused(step):
+                if _surely(running, step.in_) and not _refused(step):
                     message = f"turn `{running[step.in_].turn}` still runs in `{step.in_}`"
                     yield Fault((*path, "compact"), "FPL063", message, key=True)
             case _:
                 pass
-    for left in running.values():
+    for left in (r for r in running.values() if not r.perhaps):
         message = f"turn `{left.turn}` is left running at the end; `await` or `cancel` it"
         yield Fault(("steps", left.index, "until"), "FPL060", message, key=True)
 
@@ -67,7 +72,7 @@ def flow(story: Story) -> Iterator[Fault]:
 def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator[Fault]:
     path: Path = ("steps", index)
     waits = {call.call: (below, call.wait) for below, call in calls_of(step) if call.wait is not None}
-    if step.in_ in running:
+    if _surely(running, step.in_):
         yield Fault((*path, "turn"), "FPL063", f"turn `{running[step.in_].turn}` still runs in `{step.in_}`", key=True)
     if step.until is None:
         for name, (below, _) in waits.items():
@@ -100,11 +105,23 @@ def _await(step: AwaitStep, path: Path, running: dict[str, _Running]) -> Iterato
             (*path, "await"), "FPL061", f"turn `{step.await_}` is not running here; only `until` leaves one running"
         )
         return
-    held = running.pop(session).held
+    held = running[session].held
+    _end(running, session, step)
     if held:
         name, kind = next(iter(held.items()))
         cure = "`cancel` the turn" if kind == "forever" else f"`release: {name}` first"
         yield Fault((*path, "await"), "FPL060", f"`{name}` still waits, so the turn never ends: {cure}")
+
+
+def _surely(running: Mapping[str, _Running], session: str) -> bool:
+    return session in running and not running[session].perhaps
+
+
+def _end(running: dict[str, _Running], session: str, step: Step) -> None:
+    if step.unless and session in running:
+        running[session].perhaps = True
+    else:
+        running.pop(session, None)
 
 
 def endings(story: Story) -> Iterator[Fault]:

@@ -32,8 +32,9 @@ class Names:
     """Name -> index of the step that brings it, for each kind; `items` likewise for items of prompts.
 
     `by_owner` lists them by their turn, call or compaction. `twice` lists the paths of names that were taken already.
-    `home` is the session of each turn. `first`, `last` and `own` are, by turn, the turn's own items that its first and
-    its last request can hold, and all of them. `parts` are the names that a control run can leave out.
+    `home` is the session of each turn, `source` the one that a session was forked from. `first`, `last` and `own` are,
+    by turn, the turn's own items that its first and its last request can hold, and all of them. `parts` are the names
+    that a control run can leave out.
     """
 
     known: Mapping[Kind, dict[str, int]]
@@ -41,6 +42,7 @@ class Names:
     by_owner: dict[str, list[str]] = field(default_factory=dict)
     parts: dict[str, int] = field(default_factory=dict)
     home: dict[str, str] = field(default_factory=dict)
+    source: dict[str, str] = field(default_factory=dict)
     twice: list[tuple[Path, str]] = field(default_factory=list)
     first: dict[str, frozenset[str]] = field(default_factory=dict)
     last: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -64,6 +66,8 @@ def names_of(trace: Trace) -> Names:
                 _turn(names, index, step)
             case ForkStep():
                 _take(names, "session", step.fork, index, ("steps", index, "fork"))
+                if isinstance(step.in_, str):
+                    names.source.setdefault(step.fork, step.in_)
             case CompactStep():
                 _take(names, "compaction", step.compact, index, ("steps", index, "compact"))
                 _items(names, index, f"{step.compact}.summary")
