@@ -42,12 +42,13 @@ from forkproof.adapters.protocol import (
     TurnEnded,
     TurnRef,
 )
-from forkproof.reference.cut import Point, Refusal
+from forkproof.reference.cut import Point
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.harness import Harness, PastTurn
 from forkproof.reference.machine import Machine
 from forkproof.reference.model import Call, Failure, Reply
 from forkproof.reference.record import Record
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.rules import RULES, Rules
 from forkproof.reference.semantics import CONTRACT, Semantics
 from forkproof.reference.session import Session

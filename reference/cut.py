@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from forkproof.reference.entries import Entry, TurnEnded, UserSaid, last_within, on_path
+from forkproof.reference.refusal import Refusal
 
-__all__ = ["Applied", "BusySource", "Place", "Point", "Refusal", "boundary", "cut"]
+__all__ = ["Applied", "BusySource", "Place", "Point", "boundary", "cut"]
 
 BusySource: TypeAlias = Literal["interrupt", "last-committed", "refuse", "wait"]
 """What a fork does whose source has a turn in flight (clause SNAP-4)."""
@@ -38,14 +39,6 @@ class Place(NamedTuple):
     applied: Applied
     editor: str = ""
     open_turn: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A definite no: nothing was written."""
-
-    reason: Literal["busy", "unknown-cut", "unknown-session", "other"]
-    message: str
 
 
 def cut(leaf: Entry | None, point: Point, turns: Mapping[str, Entry]) -> Place | Refusal:

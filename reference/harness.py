@@ -12,7 +12,7 @@ from typing import Final
 
 from forkproof.reference.clock import Clock, TickingClock
 from forkproof.reference.compact import Plan, checkpoint_of
-from forkproof.reference.cut import Place, Point, Refusal
+from forkproof.reference.cut import Place, Point
 from forkproof.reference.entries import Answered, Entry, TurnEnded, UserSaid
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.ids import CountedIds, Ids
@@ -22,6 +22,7 @@ from forkproof.reference.model import Failure, Model
 from forkproof.reference.project import full_path, summary_prompt
 from forkproof.reference.prompt import Text
 from forkproof.reference.record import Record, WorkspaceKind
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.rules import RULES, Rules
 from forkproof.reference.runtime import Runtime
 from forkproof.reference.semantics import CONTRACT, Semantics

@@ -11,12 +11,13 @@ from forkproof.reference import cut as cutting
 from forkproof.reference import fork as forking
 from forkproof.reference import inherit as inheriting
 from forkproof.reference import project, repair
-from forkproof.reference.cut import BusySource, Place, Point, Refusal
+from forkproof.reference.cut import BusySource, Place, Point
 from forkproof.reference.entries import Entry
 from forkproof.reference.fork import Child
 from forkproof.reference.inherit import Setting
 from forkproof.reference.prompt import Message
 from forkproof.reference.record import WorkspaceKind
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.session import Session
 
 __all__ = ["RULES", "Rules"]

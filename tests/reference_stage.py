@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from forkproof.reference.cut import Point, Refusal
+from forkproof.reference.cut import Point
 from forkproof.reference.entries import Entry
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.harness import Harness
 from forkproof.reference.record import Record
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.semantics import CONTRACT, Semantics
 from forkproof.reference.session import Session
 from forkproof.reference.turn import Ended

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from forkproof.reference.cut import BusySource, Point, Refusal
+from forkproof.reference.cut import BusySource, Point
 from forkproof.reference.model import Reply
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.semantics import Semantics
 from forkproof.reference.turn import Ended
 from tests.reference_models import Script, call, say

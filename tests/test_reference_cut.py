@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkproof.reference.cut import Place, Point, Refusal, boundary, cut
+from forkproof.reference.cut import Place, Point, boundary, cut
 from forkproof.reference.entries import Answered, Checkpoint, Stop, TurnEnded, UserSaid
 from forkproof.reference.project import active, full_path
 from forkproof.reference.prompt import Text
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.repair import pair
 from tests.reference_histories import (
     Answer,

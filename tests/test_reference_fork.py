@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkproof.reference.cut import Place, Point, Refusal
+from forkproof.reference.cut import Place, Point
 from forkproof.reference.entries import Entry, UserSaid
 from forkproof.reference.harness import Compacted, Harness, PastTurn
 from forkproof.reference.inherit import Setting, inherit
 from forkproof.reference.model import Reply
 from forkproof.reference.project import full_path
 from forkproof.reference.record import Record
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.rules import RULES
 from forkproof.reference.semantics import Semantics
 from forkproof.reference.session import Lineage, Session

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from forkproof.reference.cut import Refusal
 from forkproof.reference.entries import Answered, ToolEnded, TurnEnded, UserSaid
 from forkproof.reference.harness import Harness
 from forkproof.reference.model import Failure, Reply
 from forkproof.reference.project import full_path
 from forkproof.reference.prompt import Prompt
+from forkproof.reference.refusal import Refusal
 from forkproof.reference.session import Session
 from forkproof.reference.turn import Ended
 from tests.reference_models import Script, call, items, say

@@ -1,6 +1,8 @@
 """The workspace: a file system that behaves like a real one, shared by reference and isolated by snapshot."""
 
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -161,3 +163,9 @@ def test_bytes_that_are_no_text_survive() -> None:
     assert workspace.files() == {"a": "\udcff\0"}
     workspace.write("b", workspace.read("a"))
     assert workspace.picture().files["b"] == b"\xff\x00"
+
+
+def test_the_file_system_is_imported_late() -> None:
+    """Design 13: pyfakefs costs start-up time, so importing the adapter does not import it."""
+    program = "import sys, forkproof.adapters.inprocess; sys.exit('pyfakefs' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
