@@ -18,12 +18,12 @@ from forkproof.adapters import registry
 from forkproof.adapters.errors import AdapterError
 from forkproof.adapters.protocol import Deadlines
 from forkproof.conformance.baseline import BaselineError, load_baseline
-from forkproof.conformance.contract import load_contract
+from forkproof.conformance.contract import Contract, load_contract
 from forkproof.conformance.engine import Engine, Played
 from forkproof.conformance.recorder import Recorder
 from forkproof.conformance.trace.checks import Check, check_ids
 from forkproof.conformance.trace.load import LoadedTrace, load
-from forkproof.conformance.trace.problem import TraceError
+from forkproof.conformance.trace.problem import Problem, TraceError
 from forkproof.conformance.verdict import CHECKED, Verdict
 from forkproof.reports.events import Checked, Event, Note, TraceStarted
 from forkproof.reports.lines import decode, encode
@@ -55,11 +55,13 @@ class TraceFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item]:
         """The checks that were asked for. A trace that can't be loaded is one item, which fails with what is wrong."""
         try:
-            self.loaded: LoadedTrace = load(self.path)
+            self.loaded: LoadedTrace = load(_near(self.path))
+            checks = check_ids(self.loaded)
+            _known_clauses(checks, self.suite.contract)
         except TraceError as error:
             yield BrokenTrace.from_parent(self, name="TRACE", error=error)
             return
-        for check in check_ids(self.loaded):
+        for check in checks:
             if not self.suite.wanted or check.id in self.suite.wanted:
                 yield CheckItem.from_parent(self, name=check.id.partition("::")[2], check=check)
 
@@ -126,6 +128,21 @@ class BrokenTrace(pytest.Item):
         return str(excinfo.value)
 
 
+def _near(path: Path) -> Path:
+    """The path from here, if it lies below: what a reader of a message would type."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _known_clauses(checks: Iterable[Check], contract: Contract) -> None:
+    """See that the contract has every clause that is cited. Raises `TraceError`."""
+    unknown = [check for check in checks if check.clause not in contract.clauses]
+    if unknown:
+        raise TraceError(
+            Problem(c.file, c.line, c.column, "FPL020", f"the contract has no clause {c.clause}") for c in unknown
+        )
+
+
 class Suite:
     """The run as a pytest plugin: collects, plays, and hands each event to the recorder."""
 
@@ -148,7 +165,11 @@ class Suite:
         except (AdapterError, BaselineError) as error:
             raise pytest.UsageError(str(error)) from None
         self.engine = Engine(
-            entry, self.contract, self.seed, Deadlines(operation=deadline) if deadline else Deadlines(), known
+            entry,
+            self.contract,
+            self.seed,
+            Deadlines(start=deadline, operation=deadline) if deadline else Deadlines(),
+            known,
         )
         self.recorder: Recorder | None = None
         if self._worker is None:

@@ -97,6 +97,4 @@ def _shown(path: Path, slug: str) -> str:
 
     Below `traces/` if it comes with forkproof, from here if it lies below, else whole.
     """
-    if path.is_relative_to(shipped_root()):
-        return f"traces/{slug}{path.suffix}"
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    return f"traces/{slug}{path.suffix}" if path.absolute().is_relative_to(shipped_root()) else str(path)

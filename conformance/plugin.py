@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--baseline", metavar="FILE", help="known deviations (deviations.yaml), strict both ways")
     add("--forkproof-out", metavar="DIR", help="write run.jsonl there")
     add("--forkproof-seed", type=int, metavar="N", help="seed of the markers; the same seed gives the same record")
-    add("--forkproof-deadline", type=float, metavar="SECONDS", help="how long an operation of the harness may take")
+    add("--forkproof-deadline", type=float, metavar="SECONDS", help="how long the start and each operation may take")
     add("--forkproof-check", action="append", default=[], metavar="ID", help="only this check; may be repeated")
     # The command line's own: it reports in the place of pytest's terminal.
     add("--forkproof-console", choices=("full", "plain", "quiet", "json"), help="report by forkproof's own console")

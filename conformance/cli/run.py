@@ -37,7 +37,10 @@ crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
 @click.option("--seed", type=click.IntRange(0), help="Seed of the markers; the same seed gives the same record.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Traces played at once.")
 @click.option(
-    "--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Per operation.  [default: 60]"
+    "--deadline",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="For the start and for each operation.  [default: 60]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as one JSON object.")
 @click.option("-q", "--quiet", is_flag=True, help="Only unexpected failures and the last line.")
@@ -99,7 +102,7 @@ def _pytest(arguments: list[str], files: list[str], jobs: int) -> int:
     import pytest
 
     own = ["-p", "forkproof", "-p", "no:terminal", "-p", "no:cacheprovider", "--noconftest", "-s"]
-    own += ["-c", os.devnull, "--rootdir", os.path.commonpath(files)]
+    own += ["-c", os.devnull, "--rootdir", os.path.commonpath([Path(f).parent for f in files])]
     if jobs > 1:
         own += ["-p", "xdist", "-n", str(jobs), "--dist", "loadfile"]
     return int(pytest.main([*own, *arguments, *files]))
