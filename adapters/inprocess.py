@@ -57,8 +57,8 @@ from forkproof.reference.turn import Ended
 __all__ = ["CAPABILITIES", "MemoryWorld", "ReferenceAdapter", "create"]
 
 CAPABILITIES: Final = frozenset({
-    "cancel", "compact", "fork.after", "fork.before", "fork.head", "import", "tool.count", "tool.edit", "tool.read",
-    "tool.run", "tool.together", "tool.wait", "tool.write", "workspace.isolated",
+    "cancel", "compact", "fork.after", "fork.before", "fork.editor", "fork.head", "import", "tool.count", "tool.edit",
+    "tool.read", "tool.run", "tool.together", "tool.wait", "tool.write", "workspace.isolated",
 })  # fmt: skip
 """All that the reference can do, in the names that a trace's `needs` uses."""
 
