@@ -40,6 +40,9 @@ class GooseExtension(Plain):
         # A source that does not exist can't be exported; its refusal is the answer to the fork.
         if fork.cut.kind == "head" or not fork.exists:
             return {}
+        if fork.cut.turn is not None and not fork.cut.turn.exists:
+            # Every second is a cut that Goose can make sense of: there is no unknown one to ask for (clause CUT-5).
+            return Unsupported("a cut at a turn that never was: Goose names cuts by seconds only")
         try:
             stamp = history.cutoff(fork.cut, (await self._export(client, fork.session)).rows)
         except LookupError as error:

@@ -13,11 +13,7 @@ from typing import Any
 from forkproof.adapters.errors import Garbage
 from forkproof.adapters.protocol import Cut, Import
 
-__all__ = ["NEVER", "Exported", "Row", "cutoff", "parse", "to_import"]
-
-NEVER = 86_400
-"""How many seconds before a session's first row the stamp lies that stands for a turn which never was: one day."""
-
+__all__ = ["Exported", "Row", "cutoff", "parse", "to_import"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -76,14 +72,9 @@ def cutoff(cut: Cut, rows: Sequence[Row]) -> int | None:
 
     Before a turn: the stamp of its user message. After a turn: that of the next row which opens one, or none if it is
     the last. Raises `LookupError` if no row holds the turn's marker, and for a head cut, which needs no second.
-
-    Goose has no name for a cut point but a second. A turn that never was becomes a second in which no row of the
-    session was made, well before its first: whoever checks cut points has every reason to refuse it (clause CUT-5).
     """
     if cut.turn is None:
         raise LookupError("a cut at the head has no turn")
-    if not cut.turn.exists:
-        return min((row.created for row in rows), default=0) - NEVER
     places = [i for i, row in enumerate(rows) if row.opens_a_turn and cut.turn.marker in row.text]
     if not places:
         raise LookupError(f"no stored user message holds the marker of turn {cut.turn.name}")

@@ -7,7 +7,7 @@ import re
 from forkproof.adapters.model.items import Item
 from forkproof.adapters.model.script import SeenRequest
 from forkproof.adapters.prompt import Text
-from forkproof.conformance.judge.finding import Case, Finding, bad, ok, untestable
+from forkproof.conformance.judge.finding import Case, Finding, bad, ok, unobservable, untestable
 from forkproof.conformance.observation import PartSeen
 from forkproof.conformance.provenance import explain
 from forkproof.conformance.trace.model import ItemPattern
@@ -107,9 +107,10 @@ def same_next_prompt_without(case: Case) -> Finding:
     control = case.observation.controls.get(without)
     if control is None:
         return untestable(f"the control run without {', '.join(sorted(without))} was not played")
-    tried = {s.name for s in case.part.steps if s.outcome not in ("skipped", "blocked")}
-    if not without & tried:
-        return untestable(f"none of {', '.join(sorted(without))} was played, so both runs are the same by nature")
+    outcomes = {s.outcome for s in case.part.steps if s.name in without}
+    if not outcomes - {"skipped", "blocked", "unsupported"}:
+        said = f"none of {', '.join(sorted(without))} was played, so both runs are the same by nature"
+        return unobservable(said) if "unsupported" in outcomes else untestable(said)
     seen, expected = _next(case.part, case.step.session), _next(control, case.step.session)
     if seen is None or expected is None:
         which = "trace" if seen is None else "control run"

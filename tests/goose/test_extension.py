@@ -16,14 +16,12 @@ from forkproof.adapters.acp.recipe import load
 from forkproof.adapters.diskworld import DiskWorld
 from forkproof.adapters.errors import Garbage, NotInstalled
 from forkproof.adapters.goose.extension import GooseExtension
-from forkproof.adapters.goose.history import NEVER
 from forkproof.adapters.goose.pace import Pace
 from forkproof.adapters.protocol import (
     ABSENT,
     Cut,
     Field,
     Fork,
-    Forked,
     Import,
     ImportedTurn,
     Refused,
@@ -113,15 +111,16 @@ def test_a_fork_is_cut_by_its_own_rows(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_turn_that_never_was_is_asked_for(tmp_path: Path) -> None:
-    """The agent decides whether to refuse a second that none of its rows has (clause CUT-5)."""
+def test_a_turn_that_never_was_can_not_be_asked_for(tmp_path: Path) -> None:
+    """Every second is a cut that Goose understands, so none is unknown, and none is made up (clause CUT-5)."""
 
     async def story() -> None:
         async with story_on(tmp_path) as (adapter, world):
             session, directory = await three_turns(adapter, world)
             ghost = TurnRef("ghost", "[ghost]", 0, exists=False)
-            assert isinstance(await adapter.perform(Fork(session, Cut("before", ghost), "shared", directory)), Forked)
-            assert sent(adapter, "session/fork")[-1]["_meta"] == {"conversationBefore": 1000 - NEVER}
+            answer = await adapter.perform(Fork(session, Cut("before", ghost), "shared", directory))
+            assert isinstance(answer, Unsupported)
+            assert sent(adapter, "session/fork") == []
 
     asyncio.run(story())
 

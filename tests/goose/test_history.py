@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forkproof.adapters.errors import Garbage
-from forkproof.adapters.goose.history import NEVER, Row, cutoff, parse, to_import
+from forkproof.adapters.goose.history import Row, cutoff, parse, to_import
 from forkproof.adapters.protocol import Cut, Import, ImportedTurn, TurnRef
 
 
@@ -73,20 +73,6 @@ def test_a_summary_behind_a_turn_ends_it() -> None:
         Row("user", 12, "/compact"),
     ]
     assert cutoff(cut("after", 0), rows) == 12
-
-
-@given(histories(apart=True))
-def test_a_turn_that_never_was_is_a_second_that_no_row_has(drawn: tuple[list[list[Row]], int]) -> None:
-    """Goose has no other name for a cut point, and no row lies before that second (clause CUT-5)."""
-    rows = flat(drawn[0])
-    stamp = cutoff(cut("before", 99, exists=False), rows)
-    assert stamp == rows[0].created - NEVER
-    assert stamp not in {row.created for row in rows}
-    assert kept(rows, stamp) == []
-
-
-def test_of_an_empty_session_too() -> None:
-    assert cutoff(cut("before", 1, exists=False), []) == -NEVER
 
 
 def test_a_turn_that_the_session_does_not_hold_is_told() -> None:
