@@ -26,14 +26,13 @@ __all__ = ["Family", "alive", "members", "portrait", "reap", "send_signal"]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A harness's leader, whose pid is its session's and group's id too, its tag, and when it was born (psutil's time).
+    """A harness's leader, whose pid is its session's and group's id too, and its tag.
 
     The leader's pid stays taken, by a zombie at least, until the family is done with: it can't be another's by then.
     """
 
     leader: int
     tag: str
-    born: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +40,36 @@ class _Row:
     process: psutil.Process
     parent: int
     session: int
-    born: float
     zombie: bool
 
 
-def _rows(born: float) -> dict[int, _Row]:
-    """Every process born since then, but us."""
+def _rows() -> dict[int, _Row]:
+    """Every process that could be of a harness: those of our own session, us included, and of the kernel can't."""
     import psutil
 
     rows = {}
-    for process in psutil.process_iter(["ppid", "create_time", "status"]):
-        info = process.info
-        if info["create_time"] is None or info["create_time"] < born or process.pid == os.getpid():
-            continue
+    foreign = {os.getsid(0), 0}
+    for process in psutil.process_iter(["ppid", "status"]):
         with contextlib.suppress(OSError):  # it ended meanwhile
+            session = os.getsid(process.pid)
+            if session in foreign:
+                continue
+            info = process.info
             zombie = info["status"] == psutil.STATUS_ZOMBIE
-            rows[process.pid] = _Row(process, info["ppid"] or 0, os.getsid(process.pid), info["create_time"], zombie)
+            rows[process.pid] = _Row(process, info["ppid"] or 0, session, zombie)
     return rows
 
 
 def members(family: Family) -> tuple[psutil.Process, ...]:
     """The living members of a family, the leader included."""
-    rows = _rows(family.born)
-    own_session = os.getsid(0)
+    rows = _rows()
     found = {pid for pid, row in rows.items() if _belongs(family, pid, row)}
     grown = True
     while grown:
         more = {pid for pid, row in rows.items() if row.parent in found and pid not in found}
         grown = bool(more)
         found |= more
-    return tuple(rows[p].process for p in sorted(found) if not rows[p].zombie and rows[p].session != own_session)
+    return tuple(rows[p].process for p in sorted(found) if not rows[p].zombie)
 
 
 def _belongs(family: Family, pid: int, row: _Row) -> bool:
@@ -115,7 +114,7 @@ def send_signal(processes: Iterable[psutil.Process], number: signal.Signals) -> 
     """Signal these processes and their whole groups.
 
     A group at once, so that none of it slips through by forking meanwhile. A group lives within one session, and no
-    member's session is ours (see `members`): so nobody else is in it.
+    member's session is ours (see `_rows`): so nobody else is in it.
     """
     import psutil
 
@@ -129,9 +128,9 @@ def send_signal(processes: Iterable[psutil.Process], number: signal.Signals) -> 
             os.killpg(group, number)
 
 
-def reap(family: Family) -> None:
+def reap() -> None:
     """Collect the adopted orphans that have ended, so that no zombie is left; never the leader or another's child."""
-    for pid, row in _rows(family.born).items():
+    for pid, row in _rows().items():
         if row.zombie and ORPHANAGE.adopted(pid, row.parent, row.session):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)

@@ -63,8 +63,8 @@ def _watch_by_thread(
     return called_off.set
 
 
-async def gone(processes: Sequence[psutil.Process], seconds: float) -> None:
-    """Return when all these processes have ended, or after so many seconds."""
+async def gone(processes: Sequence[psutil.Process]) -> None:
+    """Return when all these processes have ended."""
     left = {p.pid for p in processes}
     if not left:
         return
@@ -77,9 +77,7 @@ async def gone(processes: Sequence[psutil.Process], seconds: float) -> None:
 
     watches = [watch(p.pid, lambda pid=p.pid: ended(pid), p.wait) for p in processes]  # type: ignore[misc]  # mypy can't type a lambda's default
     try:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await over
+        await over
     finally:
         for call_off in watches:
             call_off()

@@ -24,12 +24,19 @@ def _prctl(option: int, argument: object) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
 
 
+def _children() -> frozenset[int]:
+    import psutil
+
+    return frozenset(p.pid for p in psutil.Process().children())
+
+
 class Orphanage:
     """Counts the families under supervision; we adopt orphans from the first `enter` to the last `leave`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._families: dict[str, int] = {}
+        self._bystanders: frozenset[int] = frozenset()
         self._was_subreaper = False
 
     def enter(self, tag: str) -> None:
@@ -40,6 +47,7 @@ class Orphanage:
                 _prctl(_GET_CHILD_SUBREAPER, ctypes.byref(before))
                 self._was_subreaper = bool(before.value)
                 _prctl(_SET_CHILD_SUBREAPER, 1)
+                self._bystanders = _children()
             self._families[tag] = 0
 
     def lead(self, tag: str, pid: int) -> None:
@@ -61,12 +69,13 @@ class Orphanage:
     def adopted(self, pid: int, parent: int, session: int) -> bool:
         """Whether a process came to us as an orphan.
 
-        It is our child, we did not start it as a leader, and it lives in another session: each harness starts in its
-        own, and no process can move into a session that exists, while children that other parts of us start live in
-        ours.
+        It is our child, we did not start it as a leader, it was not there before, and it lives in another session: each
+        harness starts in its own, and no process can move into a session that exists, while children that other parts
+        of us start live in ours: none of them may start one in a new session while a harness runs.
         """
         with self._lock:
-            return parent == os.getpid() and session != os.getsid(0) and pid not in self._families.values()
+            ours = pid in self._bystanders or pid in self._families.values()
+            return parent == os.getpid() and session != os.getsid(0) and not ours
 
 
 ORPHANAGE = Orphanage()

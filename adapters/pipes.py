@@ -123,6 +123,16 @@ class Outlet(_Pipe):
         self._writer_gone = True
         self._wake()
 
+    def discard(self) -> None:
+        """From now on drop what nobody reads, so that a program that has much to say can come to its end."""
+        if self._waiter is None and not self.closed:
+            self._loop.add_reader(self._fd, self._drop)
+
+    def _drop(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            if not os.read(self._fd, CHUNK):
+                self._loop.remove_reader(self._fd)
+
     def close(self) -> None:
         """Read no more; a pending `read` gives no bytes."""
         super().close()

@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,22 +61,22 @@ class Supervised:
         self, leader: subprocess.Popen[bytes], name: str, tag: str, ours: tuple[int, int, int], grace: Grace
     ) -> None:
         """Use `start`. `ours` are our ends of standard input, output and error."""
-        import psutil
-
         self.pid = leader.pid
         self.name = name
         self.tag = tag
         self._leader = leader
         self._grace = grace
-        self._family = Family(leader.pid, tag, psutil.Process(leader.pid).create_time())
+        self._family = Family(leader.pid, tag)
         self._seen: dict[int, psutil.Process] = {}
         self._stdin, self._stdout, self._stderr = Inlet(ours[0]), Outlet(ours[1]), Tail(ours[2])
         self._loop = asyncio.get_running_loop()
         self._exited = asyncio.Event()
-        self._call_off = watch(leader.pid, self._saw_exit, leader.wait)
         self._hung = False
         self._stopping: asyncio.Task[None] | None = None
         self._over = False
+        self._call_off: Callable[[], None] = self._exited.set
+        _RUNNING.add(self)
+        self._call_off = watch(leader.pid, self._saw_exit, leader.wait)
 
     @classmethod
     async def start(
@@ -95,9 +95,7 @@ class Supervised:
             ORPHANAGE.leave(tag)
             raise
         ORPHANAGE.lead(tag, leader.pid)
-        process = cls(leader, Path(argv[0]).name, tag, ours, Grace.within(stop_within))
-        _RUNNING.add(process)
-        return process
+        return cls(leader, Path(argv[0]).name, tag, ours, Grace.within(stop_within))
 
     # --- Talking ---------------------------------------------------------------------------------------------------
 
@@ -206,15 +204,24 @@ class Supervised:
         grace = AFTER_A_HANG if self._hung else self._grace
         self._look()  # before the leader ends: this is the last time that the tree tells of its children
         self._stdin.close()
+        self._stdout.discard()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._exited.wait(), grace.close)
         send_signal(found := self._look(), signal.SIGTERM)
-        await gone(found, grace.term)
+        await self._gone(found, grace.term)
         until = time.monotonic() + grace.kill
         while (found := self._look()) and time.monotonic() < until:
             send_signal(found, signal.SIGKILL)
-            await gone(found, until - time.monotonic())
+            await self._gone(found, until - time.monotonic())
         self._close()
+
+    async def _gone(self, found: Sequence[psutil.Process], seconds: float) -> None:
+        """Return when these have ended, or after so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await gone([p for p in found if p.pid != self.pid])
+                if any(p.pid == self.pid for p in found):
+                    await self._exited.wait()
 
     def _look(self) -> tuple[psutil.Process, ...]:
         """The living members, those included that were found before and since lost every tie."""
@@ -236,11 +243,12 @@ class Supervised:
         self._over = True
         self._stderr.drain()
         self._call_off()
-        reap(self._family)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._leader.wait(self._grace.kill)
         for pipe in (self._stdin, self._stdout, self._stderr):
             pipe.close()
+        with contextlib.suppress(OSError):  # zombies that stay are no reason to raise
+            reap()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._leader.wait(self._grace.kill)
         if not self._loop.is_closed():
             self._exited.set()
         ORPHANAGE.leave(self.tag)

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from forkproof.adapters import descendants, exits, supervisor
+from forkproof.adapters import descendants, exits, orphanage, supervisor
 from forkproof.adapters.errors import StartFailed
 from forkproof.adapters.supervisor import Supervised
 from tests.misbehaviour import LONG, NASTY, first_words, nasty, runs, start
@@ -30,6 +30,18 @@ def test_a_program_that_ends_with_its_input_gets_no_signal(tmp_path: Path) -> No
 
     async def scene() -> None:
         async with nasty(tmp_path, "garbage", stop_within=LONG) as process:
+            await first_words(process)
+        assert process.returncode == 0
+
+    asyncio.run(scene())
+
+
+def test_a_program_that_still_has_much_to_say_may_finish(tmp_path: Path) -> None:
+    """Once the harness is being stopped, what nobody reads any more does not keep it from its own end."""
+
+    async def scene() -> None:
+        async with nasty(tmp_path, "endless_line", "8", stop_within=LONG) as process:
+            process.send(b"go\n")
             await first_words(process)
         assert process.returncode == 0
 
@@ -87,18 +99,36 @@ def test_a_deaf_child_in_its_own_session_is_ended_with_its_parent(tmp_path: Path
     asyncio.run(scene())
 
 
-def test_two_harnesses_at_once_keep_their_own(tmp_path: Path) -> None:
-    """Ending one harness leaves the other's tagged descendants alone; untagged orphans go with the last."""
+def test_without_adoption_the_tree_seen_before_the_end_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody can adopt orphans and no environment can be read, a harness's children are still found in time."""
+    monkeypatch.setattr(orphanage, "_prctl", lambda _option, _argument: None)
+    monkeypatch.setattr(descendants, "_tag", lambda _process: None)
+
+    async def scene() -> None:
+        process = await start(tmp_path, "nursery")
+        child = int(await first_words(process))
+        await process.stop()
+        assert process.returncode == 0
+        assert not runs(child)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("how", ["tagged", "group"])
+def test_two_harnesses_at_once_keep_their_own(tmp_path: Path, how: str) -> None:
+    """Tag or session alone tell whose an orphan is, and the other's stay alone; what has neither goes with the last."""
 
     async def scene() -> None:
         async with nasty(tmp_path, "abandon", "bare") as first:
             bare = int(await first_words(first))
-            async with nasty(tmp_path, "abandon", "tagged") as second:
-                tagged = int(await first_words(second))
+            async with nasty(tmp_path, "abandon", how) as second:
+                orphan = int(await first_words(second))
                 await first.exited()
                 await second.exited()
-                assert second.leftovers() == (tagged,)
-            assert not runs(tagged)
+                assert second.leftovers() == (orphan,)
+            assert not runs(orphan)
             assert runs(bare)
         assert not runs(bare)
 

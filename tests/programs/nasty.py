@@ -26,7 +26,8 @@ def ignore_term() -> None:
 def abandon(how: str) -> None:
     """Start a grandchild that outlives us with all our pipes open, print its pid, and exit.
 
-    `tagged`: in its own session, with our environment. `bare`: in its own session, with none. `group`: in our session.
+    `tagged`: in its own session, with our environment. `bare`: in its own session, with none. `group`: in our session,
+    with none.
     """
     read, write = os.pipe()
     os.set_inheritable(write, True)  # noqa: FBT003  # the standard library's signature
@@ -35,7 +36,7 @@ def abandon(how: str) -> None:
             os.setsid()
         if os.fork() == 0:
             os.write(write, str(os.getpid()).encode())
-            os.execve("/bin/sleep", ["sleep", "1000"], {} if how == "bare" else dict(os.environ))  # noqa: S606
+            os.execve("/bin/sleep", ["sleep", "1000"], dict(os.environ) if how == "tagged" else {})  # noqa: S606
         os._exit(0)
     os.wait()
     say(os.read(read, 32).decode() + "\n")
