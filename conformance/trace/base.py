@@ -73,7 +73,7 @@ def _choices(value: Any) -> Any:
 _Written = Annotated[dict[str, str | Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
 
 
-def _some(value: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+def _some(value: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     if not value or not all(value.values()):
         msg = "name at least one policy and one choice of it"
         raise ValueError(msg)
@@ -81,7 +81,7 @@ def _some(value: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]
 
 
 Policies = Annotated[
-    Mapping[str, tuple[str, ...]],
+    dict[str, tuple[str, ...]],
     BeforeValidator(_choices, json_schema_input_type=_Written),
     AfterValidator(_some),
 ]

@@ -45,13 +45,13 @@ class Expectation(TraceModel):
     last_prompt: Many[Item] | None = None
     prompt_has: Annotated[Many[Item], Field(min_length=1)] | None = None
     prompt_lacks: Annotated[Many[Item], Field(min_length=1)] | None = None
-    files: Mapping[RelativePath, str] | None = None
-    record: Annotated[Mapping[str, Any], Field(min_length=1)] | None = None
+    files: dict[RelativePath, str] | None = None
+    record: Annotated[dict[str, Any], Field(min_length=1)] | None = None
     record_has: Annotated[Many[str], Field(min_length=1)] | None = None
     refused: Reason | None = None
     requests: Annotated[int, Field(ge=0)] | None = None
-    runs: Annotated[Mapping[Name, Annotated[int, Field(ge=0)]], Field(min_length=1)] | None = None
-    result: Annotated[Mapping[Name, Status], Field(min_length=1)] | None = None
+    runs: Annotated[dict[Name, Annotated[int, Field(ge=0)]], Field(min_length=1)] | None = None
+    result: Annotated[dict[Name, Status], Field(min_length=1)] | None = None
     stop: StopReason | None = None
     editor: str | None = None
     marks_interruption: Name | None = None
@@ -81,14 +81,9 @@ def _one_clause(value: Any) -> Any:
 
 Expectations = Many[
     Annotated[
-        Mapping[ClauseId, Expectation],
-        BeforeValidator(
-            _one_clause,
-            json_schema_input_type=Annotated[
-                dict[ClauseId, Expectation],
-                Field(min_length=1, max_length=1, json_schema_extra={"additionalProperties": False}),
-            ],
-        ),
+        dict[ClauseId, Expectation],
+        Field(min_length=1, max_length=1, json_schema_extra={"additionalProperties": False}),
+        BeforeValidator(_one_clause),
     ]
 ]
 """A list of one-key mappings, clause id -> what it demands: a clause may stand several times in one step."""

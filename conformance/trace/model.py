@@ -7,7 +7,6 @@ from them. The parts live in modules of their own, `base`, `items`, `tools`, `ex
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
@@ -72,6 +71,6 @@ class Trace(TraceModel):
     title: Annotated[str, StringConstraints(min_length=1, max_length=160, pattern=r"^[^\r\n]*$")]
     from_: Many[str] = Field((), alias="from")
     needs: Many[CapabilityName] = ()
-    files: Mapping[RelativePath, str] = {}
+    files: dict[RelativePath, str] = Field(default={})
     import_: Many[ImportedTurn] = Field((), alias="import")
     steps: Annotated[Many[Step], Field(min_length=1)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
@@ -48,8 +47,8 @@ class ToolArguments(TraceModel):
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [tool]} for tool in TOOLS]})
 
-    write: Annotated[Mapping[RelativePath, str], Field(min_length=1)] | None = None
-    edit: Annotated[Mapping[RelativePath, Replacement], Field(min_length=1)] | None = None
+    write: Annotated[dict[RelativePath, str], Field(min_length=1)] | None = None
+    edit: Annotated[dict[RelativePath, Replacement], Field(min_length=1)] | None = None
     read: RelativePath | None = None
     run: Annotated[str, StringConstraints(min_length=1)] | None = None
     wait: Literal["release", "forever"] | None = None
