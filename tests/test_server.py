@@ -47,6 +47,21 @@ def test_a_streamed_answer(wire: str) -> None:
     run(story)
 
 
+def test_header_names_come_in_any_case() -> None:
+    """The session id of a header reaches the prompt, however the client spells the header's name."""
+
+    async def story() -> None:
+        model = Scripted(Say("x"))
+        async with serving(model) as (_, harness):
+            sent = {"model": "m", "input": "Hi"}
+            headers = {"Agent-Session-ID": "20261130_1"}
+            async with harness.send("POST", "/v1/responses", json=sent, headers=headers) as answer:
+                assert answer.status == 200
+        assert [request.prompt.session for request in model.requests] == ["20261130_1"]
+
+    run(story)
+
+
 @both
 def test_a_whole_answer(wire: str) -> None:
     """A request that doesn't ask for a stream gets one JSON body."""

@@ -1,5 +1,6 @@
 """What the model server notices: requests that no model would serve, and faults of our own (design section 4)."""
 
+import asyncio
 import gzip
 import io
 import json
@@ -91,6 +92,22 @@ def test_the_key_may_come_in_either_header(header: str) -> None:
             async with session.get(harness.url + "/v1/models") as answer:
                 assert answer.status == 401
             assert server.oddities == (Oddity("GET", "/v1/models", 401, "the key is missing or wrong"),)
+
+    run(story)
+
+
+def test_a_key_of_strange_bytes_is_refused_like_any_other() -> None:
+    """Bytes in the header that are no UTF-8 give 401, never a fault of ours."""
+
+    async def story() -> None:
+        async with serving(Scripted()) as (server, harness):
+            port = int(harness.url.rpartition(":")[2])
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xff\xfe\r\n\r\n")
+            assert b" 401 " in await reader.readline()
+            writer.close()
+            await writer.wait_closed()
+            assert [oddity.status for oddity in server.oddities] == [401]
 
     run(story)
 
