@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import aiohttp
+
 from forkproof.adapters.model.codec import Ids, codecs
 from forkproof.adapters.model.server import ModelServer
 from forkproof.adapters.prompt import Message, Prompt, Text
 from forkproof.adapters.protocol import ModelReply, ModelRequest, NativeCall, Say, Stall, ToolUse
-
 from tests import stream_client as client
 
 PATIENCE = 60

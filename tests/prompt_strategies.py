@@ -4,10 +4,11 @@ import itertools
 import json
 from typing import Any
 
-from forkproof.adapters.prompt import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
-from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, ToolUse
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+from forkproof.adapters.prompt import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
+from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, ToolUse
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine must not read as a failing property."""

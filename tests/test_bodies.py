@@ -6,6 +6,7 @@ import zlib
 from typing import Any
 
 import pytest
+
 from forkproof.adapters.model import body
 from forkproof.adapters.model.codec import MalformedRequestError
 
