@@ -46,7 +46,8 @@ class ForkRecord:
     `{"head": true}` with the harness's turn id or the turn's marker. revision: what was frozen of the source (any
     scalar). settings: name -> {"value", "origin"}, origin one of cut, latest, default, override. checkpoint: the
     compaction that the child starts from, or "none". directory: where tools run. workspace: "shared", "isolated" or
-    "other". edge: the kind of lineage edge, "fork". grants: approvals carried over. editor: text put back for editing.
+    "other". snapshot: what an isolated copy holds (ENV-5). edge: the kind of lineage edge, "fork". grants: approvals
+    carried over. editor: text put back for editing.
     """
 
     session: Field
@@ -58,6 +59,7 @@ class ForkRecord:
     directory: Field = ABSENT
     workspace: Field = ABSENT
     edge: Field = ABSENT
+    snapshot: Field = ABSENT
     grants: Field = ABSENT
     editor: Field = ABSENT
 

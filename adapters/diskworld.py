@@ -87,7 +87,7 @@ class DiskWorld:
     def prepare(self, use: ToolUse) -> None:
         """Make ready what this call's command needs; to be called before the model asks for it."""
         if use.tool == "wait":
-            self._gate(use.name)
+            self._gate(use.id)
 
     async def started(self, call: str) -> None:
         """Return when the waiting command of this call has begun, at once if it has already."""

@@ -40,7 +40,10 @@ class UnknownHarness(AdapterError):
 
 
 class NotInstalled(AdapterError):
-    """The harness is known but its program is not there. `forkproof harness install NAME` puts a pinned version into $FORKPROOF_HOME."""
+    """The harness is known but its program is not there.
+
+    `forkproof harness install NAME` puts a pinned version into $FORKPROOF_HOME.
+    """
 
     code = "not-installed"
 
@@ -52,7 +55,10 @@ class InstallFailed(AdapterError):
 
 
 class StartFailed(AdapterError):
-    """The harness's program did not start, or ended or refused before it was ready. `forkproof harness doctor NAME` looks for the cause."""
+    """The harness's program did not start, or ended or refused before it was ready.
+
+    `forkproof harness doctor NAME` looks for the cause.
+    """
 
     code = "start-failed"
 

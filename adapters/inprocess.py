@@ -271,6 +271,7 @@ def _reported(record: Record) -> ForkRecord:
         checkpoint=reported(record.checkpoint),
         directory=reported(record.directory),
         workspace=reported(record.workspace),
+        snapshot=reported(record.snapshot),
         edge=reported(record.edge),
         grants=reported(list(record.grants)),
         editor=reported(record.editor),

@@ -57,7 +57,7 @@ def _work(use: ToolUse, control: Path) -> str:
         case "run", str(line):
             return _run(line)
         case "wait", ("release" | "forever"):
-            return _wait(control, use.name)
+            return _wait(control, use.id)
         case "count", str(counter) if PurePosixPath(counter).name == counter:
             return f"printf 'x\\n' >> {_place(control / COUNTS / counter)}"
     raise ValueError(f"no tool {use.tool} that takes {use.arguments!r}")

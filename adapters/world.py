@@ -36,11 +36,11 @@ class World(Protocol):
         ...
 
     async def started(self, call: str) -> None:
-        """Return when the waiting command of this call has begun."""
+        """Return when the waiting command of the call with this wire id has begun."""
         ...
 
     def release(self, call: str) -> None:
-        """Let the waiting command of this call finish."""
+        """Let the waiting command of the call with this wire id finish."""
         ...
 
     def runs(self) -> Mapping[str, int]:

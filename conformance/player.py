@@ -39,7 +39,7 @@ from forkproof.adapters.protocol import (
 )
 from forkproof.conformance.observation import PartSeen, StepSeen, TurnSeen
 from forkproof.conformance.part import BlockedError, Part
-from forkproof.conformance.stage import PROBE, name_of, replies, session_of, unless
+from forkproof.conformance.stage import PROBE, name_of, own_counters, replies, session_of, unless
 from forkproof.conformance.trace.model import (
     AwaitStep,
     CancelStep,
@@ -158,7 +158,9 @@ class PartPlayer:
         source = getattr(step, "in_", None)
         directory = self._part.directory_of(label, source if isinstance(source, str) else "main")
         files = self._stage.world.read(directory) if directory else None
-        self._part.steps.append(replace(seen, files=files, runs=self._stage.world.runs()))
+        self._part.steps.append(
+            replace(seen, files=files, runs=own_counters(self._stage.world.runs(), self._script.markers))
+        )
 
     async def _perform(self, step: Any, seen: StepSeen) -> StepSeen:
         match step:
@@ -175,7 +177,7 @@ class PartPlayer:
             case CompactStep():
                 return await self._compact(step, seen)
             case ReleaseStep():
-                self._stage.world.release(step.release)
+                self._stage.world.release(self._script.markers.call_id(step.release))
                 return seen
             case CheckStep():
                 await self._session(step.check)
@@ -198,7 +200,7 @@ class PartPlayer:
 
     async def _started(self, call: str, turn: asyncio.Task[Answer]) -> bool:
         """Wait for the start of a call's command; False if the turn ended first."""
-        started = asyncio.ensure_future(self._stage.world.started(call))
+        started = asyncio.ensure_future(self._stage.world.started(self._script.markers.call_id(call)))
         try:
             first = asyncio.wait({started, turn}, return_when=asyncio.FIRST_COMPLETED)
             await self._within(first, f"the start of the command of call {call}")

@@ -32,6 +32,7 @@ __all__ = [
     "expectations",
     "kept_steps",
     "name_of",
+    "own_counters",
     "probed",
     "replies",
     "session_of",
@@ -177,10 +178,23 @@ def replies(turn: str, steps: Iterable[Any], markers: Markers) -> tuple[ModelRep
     return tuple(answers)
 
 
+def _own(markers: Markers) -> str:
+    """What makes a counter's name this part's own: a control run on the same process counts apart."""
+    return f".{markers.nonce}"
+
+
+def own_counters(counters: Mapping[str, int], markers: Markers) -> dict[str, int]:
+    """The counters of this part, by the names that the trace gave them."""
+    own = _own(markers)
+    return {name.removesuffix(own): runs for name, runs in counters.items() if name.endswith(own)}
+
+
 def _use(call: CallStep, markers: Markers) -> ToolUse:
     arguments = getattr(call, call.tool)
     if call.tool == "edit":
         arguments = {path: {"old": r.old, "new": r.new} for path, r in arguments.items()}
+    if call.tool == "count":
+        arguments += _own(markers)
     return ToolUse(
         id=markers.call_id(call.call),
         name=call.call,

@@ -32,7 +32,10 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that the model made: the native tool's name and its arguments (an object, or the raw text of a free-form tool)."""
+    """A call that the model made.
+
+    `name` is the native tool's, `arguments` an object, or the raw text of a free-form tool.
+    """
 
     id: str
     name: str

@@ -47,7 +47,7 @@ async def use(call: Call, machine: Machine, directory: str) -> Outcome:
             case "run", str(command):
                 return _run(workspace, command)
             case "wait", ("release" | "forever") as until:
-                await machine.wait(call.name, forever=until == "forever")
+                await machine.wait(call.id, forever=until == "forever")
                 return Outcome(done=True, output="")
             case "count", str(counter):
                 return Outcome(done=True, output=f"{counter}: {machine.count(counter)}")

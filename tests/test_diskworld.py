@@ -174,12 +174,12 @@ def test_a_waiting_command_starts_waits_and_is_released(tmp_path: Path) -> None:
 
     async def scene(world: DiskWorld) -> None:
         use = _use("wait", "release")
-        started = asyncio.gather(world.started("hold"), world.started("hold"))
+        started = asyncio.gather(world.started("call_1"), world.started("call_1"))
         world.prepare(use)
         process = await _shell(world, use, world.create("main", {}))
         await started
         assert process.returncode is None
-        world.release("hold")
+        world.release("call_1")
         assert await _output(process) == "[fp7f3a1c.hold.start]\n[fp7f3a1c.hold.end]\n"
 
     _in(tmp_path, scene)
@@ -191,11 +191,11 @@ def test_a_start_before_anybody_looks_is_not_missed(tmp_path: Path) -> None:
     async def scene(world: DiskWorld) -> None:
         use = _use("wait", "release")
         world.prepare(use)
-        world.release("hold")
+        world.release("call_1")
         process = await _shell(world, use, world.create("main", {}))
         assert (await _output(process)).endswith(".end]\n")
-        await world.started("hold")
-        await world.started("hold")
+        await world.started("call_1")
+        await world.started("call_1")
 
     _in(tmp_path, scene)
 
@@ -207,7 +207,7 @@ def test_what_waits_for_ever_ends_with_the_world_and_is_not_done(tmp_path: Path)
         use = _use("wait", "forever")
         world.prepare(use)
         process = await _shell(world, use, world.create("main", {}))
-        await world.started("hold")
+        await world.started("call_1")
         assert process.returncode is None
         world.close()
         assert await _output(process) == "[fp7f3a1c.hold.start]\n[fp7f3a1c.hold.failed]\n"
@@ -222,10 +222,10 @@ def test_a_killed_wait_leaves_no_end_marker(tmp_path: Path) -> None:
         use = _use("wait", "forever")
         world.prepare(use)
         process = await _shell(world, use, world.create("main", {}))
-        await world.started("hold")
+        await world.started("call_1")
         process.kill()
         assert await _output(process) == "[fp7f3a1c.hold.start]\n"
-        world.release("hold")
+        world.release("call_1")
 
     _in(tmp_path, scene)
 

@@ -81,8 +81,8 @@ def test_a_turn_with_every_tool() -> None:
     async def story() -> None:
         async with Stage(*(ModelReply((use,)) for use in uses)) as stage:
             turn = asyncio.ensure_future(stage.turn("go"))
-            await stage.world.started("h")
-            stage.world.release("h")
+            await stage.world.started("call_h")
+            stage.world.release("call_h")
             assert await turn == TurnEnded("end_turn", "turn-1")
             assert stage.last()[2::2] == [
                 "[fp0.w.start]\nwrote new.txt\n[fp0.w.end]",
@@ -154,7 +154,7 @@ def test_stopping_in_the_middle_leaves_nothing_running() -> None:
         job = ModelReply((tool("job", "wait", "forever"), tool("other", "wait", "forever")))
         async with Stage(job, semantics=Semantics(busy_source="wait")) as stage:
             slow = asyncio.ensure_future(stage.turn("slow"))
-            await stage.world.started("other")
+            await stage.world.started("call_other")
             fork = asyncio.ensure_future(
                 stage.adapter.perform(Fork(stage.main, Cut("head"), "shared", stage.directory))
             )

@@ -48,6 +48,7 @@ def test_every_field_of_a_record_is_reported() -> None:
                 "directory": stage.directory,
                 "workspace": "shared",
                 "edge": "fork",
+                "snapshot": None,
                 "grants": [],
                 "editor": "on [fp0.two.user]",
             }
@@ -162,14 +163,14 @@ def test_a_busy_source_by_policy(policy: BusySource) -> None:
         async with Stage(ModelReply((Say("fine"),)), job, semantics=Semantics(busy_source=policy)) as stage:
             one = await stage.turn("one")
             slow = asyncio.ensure_future(stage.turn("slow"))
-            await stage.world.started("job")
+            await stage.world.started("call_job")
             fork = asyncio.ensure_future(
                 stage.adapter.perform(Fork(stage.main, Cut("head"), "shared", stage.directory))
             )
             for _ in range(5):
                 await asyncio.sleep(0)
             assert fork.done() is (policy != "wait")
-            stage.world.release("job")
+            stage.world.release("call_job")
             ended = await slow
             answer = await fork
             if policy == "refuse":

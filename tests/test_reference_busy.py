@@ -20,13 +20,13 @@ async def busy(policy: BusySource) -> tuple[Stage, "asyncio.Task[Ended | Refusal
     stage = Stage(Script(SLOW), semantics=Semantics(busy_source=policy))
     one = await stage.turn("one")
     slow = asyncio.ensure_future(stage.harness.prompt(stage.main, "slow"))
-    await stage.harness.machine.started("job")
+    await stage.harness.machine.started("id-job")
     return stage, slow, one
 
 
 async def finish(stage: Stage, slow: "asyncio.Task[Ended | Refusal]") -> None:
     """Let the turn in flight end, undisturbed by any fork (SNAP-4)."""
-    stage.harness.machine.release("job")
+    stage.harness.machine.release("id-job")
     assert await slow == Ended("turn-2", "end_turn")
     await stage.turn("after")
     done = ["call id-step", "done id-step", "call id-job", "done id-job", "job done"]

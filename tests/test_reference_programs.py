@@ -104,7 +104,7 @@ class Program:
         seen = len(self.model.prompts)
         task = asyncio.ensure_future(self.harness.prompt(id_, user))
         if cancelled:
-            await self.harness.machine.started(f"{self.said}-wait")
+            await self.harness.machine.started(f"id-{self.said}-wait")
             await self.harness.cancel(id_)
         ended = await task
         assert isinstance(ended, Ended)

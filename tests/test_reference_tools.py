@@ -111,9 +111,9 @@ def test_a_waiting_command() -> None:
     async def story() -> None:
         on = machine()
         task = asyncio.ensure_future(use(call("wait", "release"), on, "/work"))
-        await on.started("name")
+        await on.started("id")
         assert not task.done()
-        on.release("name")
+        on.release("id")
         assert await task == Outcome(done=True, output="")
         assert await use(call("wait", "release"), on, "/work") == Outcome(done=True, output="")
 
@@ -125,9 +125,9 @@ def test_waiting_forever_ends_only_by_being_killed() -> None:
 
     async def story() -> None:
         on = machine()
-        on.release("name")
+        on.release("id")
         task = asyncio.ensure_future(use(call("wait", "forever"), on, "/work"))
-        await on.started("name")
+        await on.started("id")
         await asyncio.sleep(0)
         assert not task.done()
         task.cancel()
@@ -148,7 +148,7 @@ def test_every_tool_that_is_offered_runs() -> None:
         "count": "n",
     }
     on = machine()
-    on.release("name")
+    on.release("id")
     assert set(good) == set(TOOLS)
     assert all(work(tool, arguments, on).done for tool, arguments in good.items())
 

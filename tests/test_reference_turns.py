@@ -117,10 +117,10 @@ def test_turns_of_several_sessions_run_at_once() -> None:
         two = harness.open("/main")
         assert isinstance(two, Session)
         slow = asyncio.ensure_future(harness.prompt(one.header.id, "slow"))
-        await harness.machine.started("job")
+        await harness.machine.started("id-job")
         assert await harness.prompt(two.header.id, "quick") == Ended("turn-2", "end_turn")
         assert await harness.prompt(two.header.id, "again") == Ended("turn-3", "end_turn")
-        harness.machine.release("job")
+        harness.machine.release("id-job")
         assert await slow == Ended("turn-1", "end_turn")
 
     run(story())
@@ -139,7 +139,7 @@ def test_a_busy_session_takes_no_second_turn() -> None:
     async def story() -> None:
         harness, session = harness_on(model)
         slow = asyncio.ensure_future(harness.prompt(session.header.id, "slow"))
-        await harness.machine.started("job")
+        await harness.machine.started("id-job")
         leaf = session.leaf
         for refused in (
             await harness.prompt(session.header.id, "more"),
@@ -148,7 +148,7 @@ def test_a_busy_session_takes_no_second_turn() -> None:
             assert isinstance(refused, Refusal)
             assert refused.reason == "busy"
         assert session.leaf is leaf
-        harness.machine.release("job")
+        harness.machine.release("id-job")
         await slow
 
     run(story())
@@ -162,12 +162,12 @@ def test_calls_of_one_answer_run_together() -> None:
     async def story() -> None:
         harness, session = harness_on(model)
         turn = asyncio.ensure_future(harness.prompt(session.header.id, "go"))
-        await harness.machine.started("a")
-        await harness.machine.started("b")
+        await harness.machine.started("id-a")
+        await harness.machine.started("id-b")
         assert harness.machine.workspace("/main").files() == {"f": "1"}
-        harness.machine.release("b")
+        harness.machine.release("id-b")
         await asyncio.sleep(0)
-        harness.machine.release("a")
+        harness.machine.release("id-a")
         await turn
 
     run(story())
@@ -193,9 +193,9 @@ def test_cancelling_keeps_what_ended_and_does_not_know_the_rest(tool: str, argum
 
     async def story() -> None:
         harness, session = harness_on(model, {"old": "o"})
-        harness.machine.release("first")
+        harness.machine.release("id-first")
         turn = asyncio.ensure_future(harness.prompt(session.header.id, "go"))
-        await harness.machine.started("last")
+        await harness.machine.started("id-last")
         assert await harness.cancel(session.header.id)
         assert await turn == Ended("turn-1", "cancelled")
         assert await harness.prompt(session.header.id, "next") == Ended("turn-2", "end_turn")
@@ -215,7 +215,7 @@ def test_cancelling_together_calls() -> None:
     async def story() -> None:
         harness, session = harness_on(model)
         turn = asyncio.ensure_future(harness.prompt(session.header.id, "go"))
-        await harness.machine.started("c")
+        await harness.machine.started("id-c")
         await harness.cancel(session.header.id)
         assert await turn == Ended("turn-1", "cancelled")
         await harness.prompt(session.header.id, "next")
@@ -264,7 +264,7 @@ def test_whoever_waits_for_a_turn_owns_it() -> None:
     async def story() -> None:
         harness, session = harness_on(model)
         turn = asyncio.ensure_future(harness.prompt(session.header.id, "go"))
-        await harness.machine.started("job")
+        await harness.machine.started("id-job")
         turn.cancel()
         with pytest.raises(asyncio.CancelledError):
             await turn
@@ -282,7 +282,7 @@ def test_an_event_loop_that_ends_is_not_held_up() -> None:
         harness, session = harness_on(model)
         known = asyncio.all_tasks()
         turn = asyncio.ensure_future(harness.prompt(session.header.id, "go"))
-        await harness.machine.started("job")
+        await harness.machine.started("id-job")
         (own,) = asyncio.all_tasks() - known - {turn}
         own.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -299,7 +299,7 @@ def test_closing_ends_everything_and_refuses_the_rest() -> None:
     async def story() -> None:
         harness, session = harness_on(model)
         turn = asyncio.ensure_future(harness.prompt(session.header.id, "go"))
-        await harness.machine.started("job")
+        await harness.machine.started("id-job")
         await harness.close()
         assert await turn == Ended("turn-1", "cancelled")
         refused = await harness.prompt(session.header.id, "next")

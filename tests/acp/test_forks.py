@@ -220,7 +220,7 @@ def test_every_tool_is_a_command_for_the_agents_shell(tmp_path: Path) -> None:
             assert isinstance(call.arguments, Mapping)
             assert list(call.arguments) == ["cmd"]
             assert "pwd" in call.arguments["cmd"]
-            wait = ToolUse("c2", "job", "wait", "release", "[fp.job.start]", "[fp.job.end]")
+            wait = ToolUse("job", "job", "wait", "release", "[fp.job.start]", "[fp.job.end]")
             adapter.native_call(wait)
             assert any((tmp_path / "trial").rglob("job.started"))
 

@@ -189,7 +189,7 @@ def test_a_busy_source_is_copied_as_if_interrupted(play: Play) -> None:
     async def story(codex: Stage) -> None:
         main, _ = await written(codex)
         running = codex.begin(main, "busy", codex.use("hold", "wait", "release"))
-        await codex.world.started("hold")
+        await codex.world.started(codex.markers.call_id("hold"))
         record = await codex.fork(main, Cut("head"))
         assert set(record.cut.value) == {"interrupted"}
         busy = TurnRef("busy", codex.markers.tag("busy.user"), 2)
@@ -198,7 +198,7 @@ def test_a_busy_source_is_copied_as_if_interrupted(play: Play) -> None:
         assert refused.reason == "busy"
         await codex.turn(record.session.value, "kid")
         assert codex.prompt("kid") == [*WRITTEN, "busy.user", "hold.call", "hold.result: unfinished", "kid.user"]
-        codex.world.release("hold")
+        codex.world.release(codex.markers.call_id("hold"))
         ended = await running
         assert isinstance(ended, TurnEnded)
         assert ended.stop == "end_turn"
@@ -233,7 +233,7 @@ def test_a_cancelled_turn_stays_unfinished_in_a_fork(play: Play) -> None:
     async def story(codex: Stage) -> None:
         main, _ = await written(codex)
         running = codex.begin(main, "stuck", codex.use("hang", "wait", "forever"))
-        await codex.world.started("hang")
+        await codex.world.started(codex.markers.call_id("hang"))
         assert await codex.adapter.perform(Cancel(main)) == Acknowledged()
         ended = await running
         assert isinstance(ended, TurnEnded)
@@ -273,7 +273,7 @@ def test_a_killed_codex_is_a_crash_with_its_signal(play: Play) -> None:
     async def story(codex: Stage) -> None:
         main = await codex.open()
         running = codex.begin(main, "stuck", codex.use("hang", "wait", "forever"))
-        await codex.world.started("hang")
+        await codex.world.started(codex.markers.call_id("hang"))
         assert codex.adapter._server is not None
         os.kill(codex.adapter._server._process.pid, signal.SIGKILL)
         with pytest.raises(HarnessDied, match="SIGKILL"):

@@ -170,13 +170,13 @@ def test_a_running_tool_can_be_cancelled_and_nothing_is_left_in_the_end(tmp_path
         tags.append(stage.adapter._process.tag)
         session = await stage.open(stage.world.create("main", {}))
         turn = stage.begin(session, "slow", stage.use("job", "wait", "forever"))
-        await stage.world.started("job")
+        await stage.world.started(stage.markers.call_id("job"))
         assert await stage.adapter.perform(Cancel(session)) == Acknowledged()
         assert await turn == TurnEnded("cancelled")
         stage.model.end_turn("slow")
         assert (await stage.turn(session, "next")).stop == "end_turn"
         turn = stage.begin(session, "slow2", stage.use("job2", "wait", "forever"))
-        await stage.world.started("job2")
+        await stage.world.started(stage.markers.call_id("job2"))
 
     play(tmp_path, story)
     assert [p for p in psutil.process_iter() if tag_of(p) in tags] == []
@@ -197,12 +197,12 @@ def test_a_fork_of_a_busy_source_is_made_and_the_source_runs_on(tmp_path: Path) 
         session = await stage.open(main)
         await stage.turn(session, "one")
         turn = stage.begin(session, "slow", stage.use("job", "wait", "release"))
-        await stage.world.started("job")
+        await stage.world.started(stage.markers.call_id("job"))
         child = await stage.fork(session, HEAD, main)
         peeked = await stage.next_prompt(child, "peek")
         assert peeked[:3] == ["one.user", "one.say", "slow.user"]
         assert "slow.say" not in peeked
-        stage.world.release("job")
+        stage.world.release(stage.markers.call_id("job"))
         assert await turn == TurnEnded("end_turn")
         stage.model.end_turn("slow")
         assert stage.items("slow", 1)[-1] == "job.result:done"
@@ -238,7 +238,7 @@ def test_a_goose_that_is_killed_in_a_turn_has_died(tmp_path: Path) -> None:
     async def story(stage: Stage) -> None:
         session = await stage.open(stage.world.create("main", {}))
         turn = stage.begin(session, "slow", stage.use("job", "wait", "forever"))
-        await stage.world.started("job")
+        await stage.world.started(stage.markers.call_id("job"))
         assert stage.adapter._process is not None
         os.kill(stage.adapter._process.pid, signal.SIGKILL)
         with pytest.raises(HarnessDied, match="SIGKILL"):
