@@ -34,7 +34,7 @@ __all__ = ["BrokenTrace", "CheckFailed", "CheckItem", "Suite", "TraceFile"]
 _QUIET = frozenset({Verdict.NOT_APPLICABLE, Verdict.UNOBSERVABLE})
 
 
-class CheckFailed(Exception):  # noqa: N818  # it is what happened to the check, and pytest shows the name
+class CheckFailed(Exception):  # it is what happened to the check, and pytest shows the name
     """A check came to a verdict that fails the run."""
 
     def __init__(self, event: Checked) -> None:
@@ -70,8 +70,9 @@ class TraceFile(pytest.File):
         if self._played is None:
             self.suite.tell(self, TraceStarted(trace=self.loaded.slug))
             self._played = self.suite.engine.play(self.loaded)
-            for event in (*self._played.notes, self._played.observed):
-                self.suite.tell(self, event)
+            for note in self._played.notes:
+                self.suite.tell(self, note)
+            self.suite.tell(self, self._played.observed)
         return self._played
 
 

@@ -9,7 +9,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -190,15 +190,22 @@ class Recorder:
 
     def _cost(self) -> dict[str, Any]:
         seconds = time.perf_counter() - self._began
-        usage = resource.getrusage(resource.RUSAGE_SELF)
         cpu = time.process_time() - self._cpu
-        per_mb = 1024 if sys.platform != "darwin" else 1024 * 1024
         return {
             "seconds": round(seconds, 3),
             "cpu_self": round(cpu, 3),
             "cpu_ratio": round(cpu / seconds, 4) if seconds else 0.0,
-            "peak_rss_mb": round(usage.ru_maxrss / per_mb, 1),
+            "peak_rss_mb": round(_peak_rss_mb(), 1),
         }
+
+
+def _peak_rss_mb() -> float:
+    """The most memory that this process held. The resource module's figure would count what its parent held before."""
+    with suppress(OSError):
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition("VmHWM:")[2].split(maxsplit=1)[0]) / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def _console(mode: str, contract: Contract, log: Path | None) -> Consumer:

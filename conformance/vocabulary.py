@@ -64,6 +64,7 @@ RECORD_FIELDS: Mapping[str, str] = {
     "checkpoint": "the compaction that the child starts from, or none (REC-10)",
     "directory": "where the child's tools run (REC-8)",
     "workspace": "shared, isolated or other (REC-8)",
+    "snapshot": "what an isolated copy holds (ENV-5)",
     "edge": "the kind of lineage edge (REC-4)",
     "grants": "approvals that were carried over (AUT-1)",
     "editor": "the text that is put back for editing (RD-6)",

@@ -16,7 +16,7 @@ from forkproof.reports.redaction import Redactor
 __all__ = ["MalformedEvent", "as_json", "decode", "encode", "run_schema", "stable"]
 
 
-class MalformedEvent(ValueError):  # noqa: N818 - named for what it is, as the adapters' errors are
+class MalformedEvent(ValueError):
     """A line that is no event, or an event that is no JSON. The message says which member is wrong, and how."""
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 __all__ = ["Redactor"]
 
-# A path is replaced as a whole word of its own; `</root>` closes an element and is none.
-_BEGIN = r"(?<![A-Za-z0-9_.<-])"
+# `</root>` closes an element and is no path.
+_BEGIN = r"(?<!<)"
 _END = r"(?![A-Za-z0-9_-])"
 
 

@@ -46,13 +46,13 @@ class RunLogError(Exception):
         super().__init__(f"[{self.code}] {cause}" + (f"\n  hint: {hint}" if hint else ""))
 
 
-class UnwritableRun(RunLogError):  # noqa: N818 - its base says Error, it says which
+class UnwritableRun(RunLogError):
     """run.jsonl can't be written: no such place, no permission, no space. What was written before stands."""
 
     code = "unwritable-run"
 
 
-class UnreadableRun(RunLogError):  # noqa: N818 - as UnwritableRun
+class UnreadableRun(RunLogError):
     """A file is no record of a run: not there, garbled, or of another version. The cause names the line."""
 
     code = "unreadable-run"

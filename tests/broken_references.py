@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -30,10 +30,13 @@ from forkproof.adapters.protocol import (
     Unknown,
     Unsupported,
 )
-from forkproof.adapters.registry import Entry
+from forkproof.adapters.registry import Entry as Known
 from forkproof.conformance.contract import load_contract
 from forkproof.conformance.engine import Engine, Played
 from forkproof.conformance.trace.load import load_bytes
+from forkproof.reference.entries import Entry
+from forkproof.reference.repair import pair
+from forkproof.reference.rules import RULES
 
 SEED = 7
 
@@ -204,6 +207,20 @@ class CompactsWithoutAsking(Broken):
         return await super().perform(operation)
 
 
+def without_results(entries: Iterable[Entry]) -> list[Message]:
+    """The pairing rule of a harness that forgets what came of its calls, once the turn is over."""
+    messages = pair(entries)
+    last = max((i for i, m in enumerate(messages) if m.role == "user"), default=0)
+    return [m for i, m in enumerate(messages) if m.role != "tool" or i > last]
+
+
+class DropsResults(Broken):
+    """Sends the calls of past turns without their results."""
+
+    def __init__(self) -> None:
+        super().__init__(rules=replace(RULES, pair=without_results))
+
+
 class BreaksOurCode(Broken):
     """Raises what no adapter may raise: a fault of the suite."""
 
@@ -214,7 +231,7 @@ class BreaksOurCode(Broken):
 
 
 @dataclass(frozen=True, slots=True)
-class Made(Entry):
+class Made(Known):
     """A registry entry whose adapter is made by a callable."""
 
     factory: Callable[[], Adapter] | None = None
@@ -224,8 +241,8 @@ class Made(Entry):
         return self.factory()
 
 
-def made(factory: Callable[[], Adapter]) -> Entry:
-    return cast("Entry", Made("broken", "", "", None, factory))
+def made(factory: Callable[[], Adapter]) -> Known:
+    return cast("Known", Made("broken", "", "", None, factory))
 
 
 def play(factory: Callable[[], Adapter], trace: str, *, slug: str = "area/story", deadline: float = 30.0) -> Played:

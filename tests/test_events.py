@@ -155,6 +155,7 @@ def test_redaction_keeps_other_paths() -> None:
     """A path that only begins like the home directory is someone else's name and stays readable."""
     redactor = Redactor.of(homes=["/home/ada"])
     assert redactor.text("/home/adam /home/ada2 /srv/home/ada/x") == "/home/adam /home/ada2 /srv$HOME/x"
+    assert Redactor.of(homes=["/root"]).text("<root>/root</root>") == "<root>$HOME</root>"
 
 
 def test_longer_literal_wins() -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ def environment(tmp_path: Path, **more: str) -> dict[str, str]:
     """What a user's shell would give, with a HOME that nobody may touch."""
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "FORKPROOF_HOME": str(tmp_path / "fp"), **more}
+    own = {"HOME": str(home), "FORKPROOF_HOME": str(tmp_path / "fp"), "TMPDIR": str(tmp_path)}
+    return {"PATH": os.environ["PATH"], **own, **more}
 
 
 def forkproof(tmp_path: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -206,12 +208,11 @@ def test_an_interrupted_run_keeps_what_was_seen(tmp_path: Path) -> None:
 
 
 def left_running(tmp_path: Path) -> list[int]:
-    """Processes of the fake harness of this test."""
+    """Processes of this test's harness: they have a HOME below the test's own folder."""
     found = []
-    for process in psutil.process_iter(["cmdline", "cwd"]):
-        words = " ".join(process.info["cmdline"] or [])
-        if str(FAKE_CODEX) in words and process.pid != os.getpid():
-            parent = process.environ() if process.is_running() else {}
-            if "FORKPROOF_TRIAL" in parent:
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            told = process.environ()
+            if "FORKPROOF_TRIAL" in told and told["HOME"].startswith(str(tmp_path)):
                 found.append(process.pid)
     return found

@@ -137,7 +137,7 @@ def test_a_packed_body_in_small_pieces_is_read() -> None:
 # --- Faults of our own -----------------------------------------------------------------------------------------------
 
 
-class Unmapped(Exception):  # noqa: N818  # stands for any exception of an adapter
+class Unmapped(Exception):  # stands for any exception of an adapter
     """No native tool for this use."""
 
 

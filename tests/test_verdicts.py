@@ -179,7 +179,8 @@ def test_an_unknown_cut_must_be_refused() -> None:
     accepted = play(broken.AcceptsUnknownCuts, UNKNOWN)
     assert verdicts(accepted) == {"CUT-5": "FAIL"}
     assert "was not refused" in reason(accepted, "CUT-5")
-    assert verdicts(play(broken.CannotFork, UNKNOWN)) == {"CUT-5": "UNOBSERVABLE"}
+    both = UNKNOWN + "  - check: main\n    expect:\n      - ISO-1: {same_next_prompt_without: [alt]}\n"
+    assert verdicts(play(broken.CannotFork, both)) == {"CUT-5": "UNOBSERVABLE", "ISO-1": "UNOBSERVABLE"}
 
 
 def test_lacking_what_never_was_proves_nothing() -> None:
@@ -189,6 +190,34 @@ def test_lacking_what_never_was_proves_nothing() -> None:
     assert found["CMP-4"] == "UNTESTABLE"
     assert found["CMP-2"] == "FAIL"
     assert verdicts(play(ReferenceAdapter, COMPACTED)) == {"CMP-7": "PASS", "CMP-2": "PASS", "CMP-4": "FAIL"}
+
+
+PAIRS = """
+trace: 1
+title: Pairs
+needs: [tool.run]
+steps:
+  - turn: look
+    user: Look.
+    model: [{call: here, run: pwd}, {say: Here.}]
+    expect:
+      - TOOL-1: {paired: true}
+  - turn: more
+    user: More.
+    model: [{say: No more.}]
+    expect:
+      - TOOL-1: {paired: true}
+"""
+
+
+def test_pairing_is_judged_on_every_request_of_the_turn() -> None:
+    """TOOL-1: a call whose result is left out fails, and where no call was sent nothing was tested."""
+    assert verdicts(play(ReferenceAdapter, PAIRS)) == {"TOOL-1": "PASS", "TOOL-1#2": "PASS"}
+    dropped = play(broken.DropsResults, PAIRS)
+    assert verdicts(dropped)["TOOL-1#2"] == "FAIL"
+    assert "here.call without its counterpart" in dropped.checks["area/story::TOOL-1#2"].reason
+    silent = play(ReferenceAdapter, PAIRS.replace("{call: here, run: pwd}, ", "").replace("needs: [tool.run]", ""))
+    assert set(verdicts(silent).values()) == {"UNTESTABLE"}
 
 
 def test_a_control_run_that_left_nothing_out_proves_nothing() -> None:

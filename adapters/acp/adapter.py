@@ -106,10 +106,11 @@ class AcpAdapter:
 
     async def stop(self) -> None:
         """End the agent and every descendant."""
-        if self._client is not None:
-            await self._client.close()
+        # The process first: a cancellation on the way must not leave it running.
         if self._process is not None:
             await self._process.stop()
+        if self._client is not None:
+            await self._client.close()
         if self._world is not None:
             self._world.close()
 

@@ -36,7 +36,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Refusal = Literal["busy", "unknown-cut", "unknown-session"]
 
 
-class BadRecipe(AdapterError):  # noqa: N818  # named like its siblings in adapters/errors.py
+class BadRecipe(AdapterError):  # named like its siblings in adapters/errors.py
     """A recipe can't be used: not TOML, a key missing, unknown or of the wrong kind, an unknown placeholder."""
 
     code: ClassVar[str] = "bad-recipe"

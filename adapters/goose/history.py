@@ -15,6 +15,7 @@ from forkproof.adapters.protocol import Cut, Import
 
 __all__ = ["Exported", "Row", "cutoff", "parse", "to_import"]
 
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One stored message. `created` in whole seconds since the epoch; `text` is empty if it holds none."""

@@ -27,6 +27,7 @@ RULES: Mapping[str, Rule] = {
     "prompt_has": prompts.prompt_has,
     "prompt_lacks": prompts.prompt_lacks,
     "result": prompts.result,
+    "paired": prompts.paired,
     "marks_interruption": prompts.marks_interruption,
     "same_next_prompt_without": prompts.same_next_prompt_without,
     "same_prefix_as": prompts.same_prefix_as,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from forkproof.adapters.model.items import Item
 from forkproof.adapters.model.script import SeenRequest
@@ -16,6 +17,7 @@ __all__ = [
     "item_json",
     "last_prompt",
     "marks_interruption",
+    "paired",
     "prompt",
     "prompt_has",
     "prompt_lacks",
@@ -81,6 +83,27 @@ def result(case: Case) -> Finding:
         wrong = ", ".join(f"{c} is {shown[c]}" for c in wanted if shown[c] != wanted[c])
         return bad(f"the request shows another outcome: {wrong}", wanted, shown)
     return ok(_witness(request), wanted, shown)
+
+
+def paired(case: Case) -> Finding:
+    """In each request of the turn every call has one result and every result a call (clause TOOL-1).
+
+    Vacuous, so untestable, where no request holds a call.
+    """
+    requests = case.part.requests_of(case.step.name)
+    if not requests:
+        return _no_request(case)
+    for request in requests:
+        calls = Counter(i.name.removesuffix(".call") for i in request.items if i.name.endswith(".call"))
+        results = Counter(i.name.removesuffix(".result") for i in request.items if i.name.endswith(".result"))
+        if calls != results:
+            alone = sorted(f"{n}.call" for n in calls - results) + sorted(f"{n}.result" for n in results - calls)
+            said = f"request {request.index} holds {', '.join(alone)} without its counterpart"
+            return bad(said, "every call with one result", _lines(request.items))
+    held = [r.index for r in requests if any(i.name.endswith(".call") for i in r.items)]
+    if not held:
+        return untestable("no request of the turn holds a tool call, so pairing was not put to the test")
+    return ok({"requests": held})
 
 
 def marks_interruption(case: Case) -> Finding:

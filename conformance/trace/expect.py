@@ -20,7 +20,8 @@ Reason: TypeAlias = Literal["busy", "unknown-cut", "unknown-session", True]
 
 EXPECTATION_KINDS = (
     "prompt", "last_prompt", "prompt_has", "prompt_lacks", "files", "record", "record_has", "refused", "requests",
-    "runs", "result", "stop", "editor", "marks_interruption", "pending", "same_next_prompt_without", "same_prefix_as",
+    "runs", "result", "paired", "stop", "editor", "marks_interruption", "pending",
+    "same_next_prompt_without", "same_prefix_as",
 )  # fmt: skip
 
 
@@ -31,7 +32,8 @@ class Expectation(TraceModel):
     items that must / must not stand in the first request. files: the session's workspace, exactly. record: fields of
     the fork record, in the trace's names; record_has: fields that must be stated. refused: the operation was refused
     for this reason (`true`: any). requests: how many model requests the step caused. runs: how often counted side
-    effects ran so far. result: the state of calls in the turn's first request. stop: the turn's stop reason. editor:
+    effects ran so far. result: the state of calls in the turn's first request. paired: in each of the turn's requests
+    every call has one result and every result a call. stop: the turn's stop reason. editor:
     the text that a fork puts back for editing. marks_interruption: the model can tell that this turn was interrupted.
     pending: the operation did not answer yet. same_next_prompt_without: the session's next prompt equals the one in a
     control run without the named steps. same_prefix_as: the first request holds, before its own user message, just
@@ -52,6 +54,7 @@ class Expectation(TraceModel):
     requests: Annotated[int, Field(ge=0)] | None = None
     runs: Annotated[dict[Name, Annotated[int, Field(ge=0)]], Field(min_length=1)] | None = None
     result: Annotated[dict[Name, Status], Field(min_length=1)] | None = None
+    paired: Literal[True] | None = None
     stop: StopReason | None = None
     editor: str | None = None
     marks_interruption: Name | None = None

@@ -16,7 +16,7 @@ from forkproof.conformance.vocabulary import RECORD_FIELDS
 __all__ = ["checks_something", "contradictions", "fitting", "record_fields", "vacuous"]
 
 _PROMPTS = (
-    "prompt", "last_prompt", "prompt_has", "prompt_lacks", "result", "marks_interruption", "same_prefix_as",
+    "prompt", "last_prompt", "prompt_has", "prompt_lacks", "result", "paired", "marks_interruption", "same_prefix_as",
 )  # fmt: skip
 _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_PROMPTS, ("turn", "await")),

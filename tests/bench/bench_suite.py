@@ -1,7 +1,7 @@
 """How many traces a CPU-second the player and the judge manage on the reference, start-up and pytest apart.
 
-Run it as a script: `python tests/bench/bench_suite.py [--rounds N]`. It prints traces per CPU-second, in all and for the
-slowest traces; the bar is 300 (design section 11). Nothing here asserts: a slow machine is no failure.
+Run it as a script: `python tests/bench/bench_suite.py [--rounds N]`. It prints traces per CPU-second, in all and for
+the slowest traces; the bar is 300 (design section 11). Nothing here asserts: a slow machine is no failure.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def main() -> None:
                     spent[loaded.slug] += time.process_time() - start
     total = sum(spent.values())
     rate = rounds * len(traces) / total
-    print(f"player and judge: {rate:.0f} traces per CPU-second over {rounds} rounds of {len(traces)} (bar {BAR})")  # noqa: T201
+    print(f"player and judge: {rate:.0f} traces per CPU-second over {rounds} rounds of {len(traces)} (bar {BAR})")
     for slug, seconds in sorted(spent.items(), key=lambda pair: -pair[1])[:5]:
-        print(f"  {1000 * seconds / rounds:6.2f} ms  {slug}")  # noqa: T201
-    print(f"loading: {1000 * loading / len(traces):.2f} ms CPU a trace")  # noqa: T201
-    print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")  # noqa: T201
+        print(f"  {1000 * seconds / rounds:6.2f} ms  {slug}")
+    print(f"loading: {1000 * loading / len(traces):.2f} ms CPU a trace")
+    print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":
