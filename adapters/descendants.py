@@ -37,10 +37,9 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    process: psutil.Process
     parent: int
-    session: int
     zombie: bool
+    session: int
 
 
 def _rows() -> dict[int, _Row]:
@@ -49,19 +48,30 @@ def _rows() -> dict[int, _Row]:
 
     rows = {}
     foreign = {os.getsid(0), 0}
-    for process in psutil.process_iter(["ppid", "status"]):
-        with contextlib.suppress(OSError):  # it ended meanwhile
-            session = os.getsid(process.pid)
-            if session in foreign:
-                continue
-            info = process.info
-            zombie = info["status"] == psutil.STATUS_ZOMBIE
-            rows[process.pid] = _Row(process, info["ppid"] or 0, session, zombie)
+    for pid in psutil.pids():
+        with contextlib.suppress(psutil.Error, OSError):  # it ended meanwhile
+            session = os.getsid(pid)
+            if session not in foreign:
+                rows[pid] = _Row(*_parent_and_zombie(pid), session=session)
     return rows
+
+
+def _parent_and_zombie(pid: int) -> tuple[int, bool]:
+    """The parent's pid, and whether it is a zombie. Every process of the machine is asked: this has to be cheap."""
+    import psutil
+
+    if sys.platform == "linux":
+        # After the name in parentheses, which may hold anything: state, parent.
+        state, parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split(maxsplit=2)[:2]
+        return int(parent), state == b"Z"
+    process = psutil.Process(pid)
+    return process.ppid() or 0, process.status() == psutil.STATUS_ZOMBIE
 
 
 def members(family: Family) -> tuple[psutil.Process, ...]:
     """The living members of a family, the leader included."""
+    import psutil
+
     rows = _rows()
     found = {pid for pid, row in rows.items() if _belongs(family, pid, row)}
     grown = True
@@ -69,32 +79,36 @@ def members(family: Family) -> tuple[psutil.Process, ...]:
         more = {pid for pid, row in rows.items() if row.parent in found and pid not in found}
         grown = bool(more)
         found |= more
-    return tuple(rows[p].process for p in sorted(found) if not rows[p].zombie)
+    living = []
+    for pid in sorted(pid for pid in found if not rows[pid].zombie):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            living.append(psutil.Process(pid))
+    return tuple(living)
 
 
 def _belongs(family: Family, pid: int, row: _Row) -> bool:
     if family.leader in (pid, row.session):
         return True
-    tag = _tag(row.process)
+    tag = _tag(pid)
     if tag is not None:
         return tag == family.tag
     return ORPHANAGE.adopted(pid, row.parent, row.session) and ORPHANAGE.alone(family.tag)
 
 
-def _tag(process: psutil.Process) -> str | None:
+def _tag(pid: int) -> str | None:
     """The value of the tag in the environment that the process started with; None if it has none that we may see."""
     import psutil
 
     if sys.platform == "linux":
         # Read as bytes: a program may have written anything over its own environment, and psutil decodes all of it.
         with contextlib.suppress(OSError):
-            for entry in Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0"):
+            for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                 name, _, value = entry.partition(b"=")
                 if name == TAG.encode():
                     return value.decode("ascii", "replace")
         return None
     with contextlib.suppress(psutil.Error, OSError):
-        return process.environ().get(TAG)
+        return psutil.Process(pid).environ().get(TAG)
     return None
 
 
