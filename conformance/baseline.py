@@ -28,6 +28,8 @@ _FAILING = frozenset(
 UNEXPLAINED = "TODO"
 """How the reason of an entry begins that nobody has looked into yet."""
 
+HEADING = "# Where the forks of {harness} deviate from the contract; each entry is from a run that can be repeated.\n"
+
 Known = Literal["FAIL", "WARN", "UNTESTABLE", "TIMEOUT", "CRASH"]
 
 
@@ -151,5 +153,5 @@ def write_baseline(path: Path, harness: str, version: str, failures: Iterable[Ma
         entries.append(entry)
     data = {"harness": harness, "versions": [version], "deviations": entries}
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(HEADING.format(harness=harness) + text, encoding="utf-8")
     return kept, fresh
