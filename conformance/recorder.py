@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from forkproof.adapters.protocol import Description
 from forkproof.conformance.baseline import Baseline
 from forkproof.conformance.contract import Contract
 from forkproof.conformance.recording import run_started
-from forkproof.conformance.trace.load import discover
+from forkproof.conformance.trace.load import NoTraceError, discover
 from forkproof.conformance.verdict import Verdict, exit_code
 from forkproof.reports.events import (
     Checked,
@@ -89,7 +90,7 @@ class Recorder:
 
     def start(self, targets: Sequence[str]) -> None:
         """Emit the run's first event."""
-        files = discover([Path(t.partition("::")[0]) for t in targets])
+        files = _selected(targets)
         self._planned = len(files)
         digest = hashlib.sha256()
         for file in files:
@@ -197,6 +198,25 @@ class Recorder:
             "cpu_ratio": round(cpu / seconds, 4) if seconds else 0.0,
             "peak_rss_mb": round(_peak_rss_mb(), 1),
         }
+
+
+def _selected(targets: Sequence[str]) -> list[Path]:
+    """The trace files below pytest's arguments: paths, node ids, or with `--pyargs` the names of packages."""
+    found: dict[Path, None] = {}
+    for target in targets:
+        name = target.partition("::")[0]
+        places = [Path(name)] if Path(name).exists() else _package(name)
+        with suppress(NoTraceError):  # a folder of other tests
+            found |= dict.fromkeys(discover(places) if places else [])
+    return list(found)
+
+
+def _package(name: str) -> list[Path]:
+    with suppress(ImportError, ValueError):
+        spec = find_spec(name)
+        if spec is not None:
+            return [Path(p) for p in spec.submodule_search_locations or ()]
+    return []
 
 
 def _peak_rss_mb() -> float:
