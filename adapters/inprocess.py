@@ -124,12 +124,26 @@ class MemoryWorld:
 
 
 class ReferenceAdapter:
-    """Drives a reference harness, by default with the contract's semantics and rules."""
+    """Drives a reference harness, by default with the contract's semantics and rules.
+
+    `harness` and `chosen` are for faults: another class than the reference's own, and choices other than those that
+    `semantics` declares.
+    """
 
     needs_server = False
 
-    def __init__(self, semantics: Semantics = CONTRACT, rules: Rules = RULES, name: str = "reference") -> None:
+    def __init__(
+        self,
+        semantics: Semantics = CONTRACT,
+        rules: Rules = RULES,
+        name: str = "reference",
+        *,
+        harness: type[Harness] = Harness,
+        chosen: Semantics | None = None,
+    ) -> None:
         self._semantics = semantics
+        self._chosen = semantics if chosen is None else chosen
+        self._class = harness
         self._rules = rules
         self._name = name
         self._running: Harness | None = None
@@ -152,7 +166,7 @@ class ReferenceAdapter:
     async def start(self, trial: Trial) -> MemoryWorld:
         """Make a fresh harness on a machine of its own."""
         machine = Machine()
-        self._running = Harness(_ModelSeam(trial.model, self), machine, semantics=self._semantics, rules=self._rules)
+        self._running = self._class(_ModelSeam(trial.model, self), machine, semantics=self._chosen, rules=self._rules)
         return MemoryWorld(machine)
 
     async def perform(self, operation: Operation) -> Answer:
