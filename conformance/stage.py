@@ -13,9 +13,6 @@ from forkproof.adapters.protocol import ModelReply, Say, ToolUse
 from forkproof.conformance.trace.model import (
     AwaitStep,
     CallStep,
-    CancelStep,
-    CheckStep,
-    CompactStep,
     Expectation,
     FailStep,
     ForkStep,
@@ -25,6 +22,7 @@ from forkproof.conformance.trace.model import (
     Trace,
     TurnStep,
 )
+from forkproof.conformance.trace.steps import STEP_KEYS, StepModel
 
 __all__ = [
     "PROBE",
@@ -43,47 +41,29 @@ PROBE = "probe."
 """Turns that the suite adds to ask for a session's next prompt; a trace's own names have no dot."""
 
 
-def name_of(step: Any) -> tuple[str, str]:
+def name_of(step: StepModel) -> tuple[str, str]:
     """The step's key and the name behind it, e.g. `("fork", "alt")`."""
-    match step:
-        case TurnStep():
-            return "turn", step.turn
-        case AwaitStep():
-            return "await", step.await_
-        case ForkStep():
-            return "fork", step.fork
-        case CancelStep():
-            return "cancel", step.cancel
-        case CompactStep():
-            return "compact", step.compact
-        case ReleaseStep():
-            return "release", step.release
-        case CheckStep():
-            return "check", step.check
-        case _:
-            raise TypeError(step)
+    for key in STEP_KEYS:
+        name = getattr(step, key, None) or getattr(step, f"{key}_", None)
+        if name is not None:
+            return key, str(name)
+    raise TypeError(step)
 
 
-def session_of(step: Any, trace: Trace) -> str:
+def session_of(step: StepModel, trace: Trace) -> str:
     """The session that a step's expectations look at.
 
-    A fork's is the child, an await's or release's that of the turn.
+    Of a fork it is the child, of an await or a release that of the turn; else the one that the step acts in, or names.
     """
     match step:
-        case TurnStep() | CompactStep():
-            return step.in_
         case ForkStep():
             return step.fork
-        case CancelStep():
-            return step.cancel
-        case CheckStep():
-            return step.check
         case AwaitStep():
             return next((s.in_ for s in trace.steps if isinstance(s, TurnStep) and s.turn == step.await_), "main")
         case ReleaseStep():
             return next((s.in_ for s in trace.steps if isinstance(s, TurnStep) and step.release in _calls(s)), "main")
         case _:
-            raise TypeError(step)
+            return str(getattr(step, "in_", None) or name_of(step)[1])
 
 
 def _calls(turn: TurnStep) -> Iterable[str]:

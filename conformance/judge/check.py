@@ -22,24 +22,10 @@ from forkproof.conformance.verdict import CheckResult, Verdict, fingerprint
 __all__ = ["RULES", "judge", "suite_error"]
 
 RULES: Mapping[str, Rule] = {
-    "prompt": prompts.prompt,
-    "last_prompt": prompts.last_prompt,
-    "prompt_has": prompts.prompt_has,
-    "prompt_lacks": prompts.prompt_lacks,
-    "result": prompts.result,
-    "paired": prompts.paired,
-    "marks_interruption": prompts.marks_interruption,
-    "same_next_prompt_without": prompts.same_next_prompt_without,
-    "same_prefix_as": prompts.same_prefix_as,
-    "files": files.files,
-    "runs": files.runs,
-    "record": records.record,
-    "record_has": records.record_has,
-    "editor": records.editor,
-    "refused": effects.refused,
-    "pending": effects.pending,
-    "stop": effects.stop,
-    "requests": effects.requests,
+    **prompts.RULES,
+    **files.RULES,
+    **records.RULES,
+    **effects.RULES,
 }
 """One rule for each kind of expectation in the language."""
 

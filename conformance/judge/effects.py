@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from forkproof.conformance.judge.finding import Case, Finding, bad, ok, unobservable
+from collections.abc import Mapping
+
+from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, ok, unobservable
 from forkproof.conformance.observation import PartSeen, StepSeen
 
-__all__ = ["pending", "refused", "requests", "stop"]
+__all__ = ["RULES"]
 
 
 def refused(case: Case) -> Finding:
@@ -61,3 +63,11 @@ def _caused(part: PartSeen, step: StepSeen) -> list[int]:
         for r in part.requests
         if r.step == step.index and r.kind in kinds and not (r.kind == "turn" and r.turn in earlier)
     ]
+
+
+RULES: Mapping[str, Rule] = {
+    "refused": refused,
+    "pending": pending,
+    "stop": stop,
+    "requests": requests,
+}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from forkproof.conformance.judge.finding import Case, Finding, bad, ok, untestable
+from collections.abc import Mapping
 
-__all__ = ["files", "runs"]
+from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, ok, untestable
+
+__all__ = ["RULES"]
 
 
 def files(case: Case) -> Finding:
@@ -29,3 +31,9 @@ def runs(case: Case) -> Finding:
         return ok({"runs": seen}, wanted, seen)
     said = ", ".join(f"{n} ran {seen[n]} times, not {wanted[n]}" for n in wanted if seen[n] != wanted[n])
     return bad(said, wanted, seen)
+
+
+RULES: Mapping[str, Rule] = {
+    "files": files,
+    "runs": runs,
+}

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from forkproof.adapters.model.items import Item
 from forkproof.adapters.model.script import SeenRequest
 from forkproof.adapters.prompt import Text
-from forkproof.conformance.judge.finding import Case, Finding, bad, ok, unobservable, untestable
+from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, ok, unobservable, untestable
 from forkproof.conformance.observation import PartSeen
 from forkproof.conformance.provenance import explain
 from forkproof.conformance.trace.model import ItemPattern
 
-__all__ = [
-    "item_json",
-    "last_prompt",
-    "marks_interruption",
-    "paired",
-    "prompt",
-    "prompt_has",
-    "prompt_lacks",
-    "result",
-    "same_next_prompt_without",
-    "same_prefix_as",
-]
+__all__ = ["RULES", "item_json"]
 
 # A summary may be given back in whatever role the harness likes; for everything else the role is part of the meaning.
 _ROLES = {"user": "user", "say": "assistant", "call": "assistant", "result": "tool"}
@@ -253,3 +243,16 @@ def _interruption_words(request: SeenRequest, nonce: str, turn: str, own: str) -
             elif between and f"[fp{nonce}." not in part.content and _INTERRUPTION.search(part.content):
                 found.append(part.content[:200])
     return found
+
+
+RULES: Mapping[str, Rule] = {
+    "prompt": prompt,
+    "last_prompt": last_prompt,
+    "prompt_has": prompt_has,
+    "prompt_lacks": prompt_lacks,
+    "result": result,
+    "paired": paired,
+    "marks_interruption": marks_interruption,
+    "same_next_prompt_without": same_next_prompt_without,
+    "same_prefix_as": same_prefix_as,
+}

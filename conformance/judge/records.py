@@ -10,10 +10,10 @@ from typing import Any
 
 from forkproof.adapters.model.markers import Markers
 from forkproof.adapters.protocol import ABSENT, Field
-from forkproof.conformance.judge.finding import Case, Finding, bad, ok, unobservable, untestable
+from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, ok, unobservable, untestable
 from forkproof.conformance.observation import PartSeen
 
-__all__ = ["editor", "record", "record_has"]
+__all__ = ["RULES", "named", "names_of"]
 
 
 def record(case: Case) -> Finding:
@@ -119,3 +119,10 @@ def named(value: Any, names: Mapping[str, str], nonce: str) -> Any:
             return [named(v, names, nonce) for v in value]
         case _:
             return value
+
+
+RULES: Mapping[str, Rule] = {
+    "record": record,
+    "record_has": record_has,
+    "editor": editor,
+}

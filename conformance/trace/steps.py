@@ -19,6 +19,7 @@ __all__ = [
     "ForkStep",
     "ReleaseStep",
     "Step",
+    "StepModel",
     "TurnStep",
 ]
 
@@ -26,13 +27,15 @@ STEP_KEYS = ("turn", "await", "fork", "cancel", "compact", "release", "check")
 CUT_KEYS = ("before", "after", "head")
 
 
-class _Step(TraceModel):
+class StepModel(TraceModel):
+    """What every step may carry."""
+
     expect: Expectations = ()
     unless: Policies | None = None
     """Leave this step out where the harness declares one of these policies."""
 
 
-class TurnStep(_Step):
+class TurnStep(StepModel):
     """A person says something and the model answers.
 
     With `until`, the step ends when that call's command has started, and the turn is left running.
@@ -45,13 +48,13 @@ class TurnStep(_Step):
     until: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*\.started$")] | None = None
 
 
-class AwaitStep(_Step):
+class AwaitStep(StepModel):
     """Wait for the end of a turn that `until` left running."""
 
     await_: Name = Field(alias="await")
 
 
-class ForkStep(_Step):
+class ForkStep(StepModel):
     """A new session from a session's history up to a cut: `before` or `after` a turn, or the `head`."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [cut]} for cut in CUT_KEYS]})
@@ -73,13 +76,13 @@ class ForkStep(_Step):
         return self
 
 
-class CancelStep(_Step):
+class CancelStep(StepModel):
     """Interrupt the turn that runs in this session."""
 
     cancel: Name
 
 
-class CompactStep(_Step):
+class CompactStep(StepModel):
     """Compact a session's history; the model answers with the summary."""
 
     compact: Name
@@ -87,13 +90,13 @@ class CompactStep(_Step):
     model: Annotated[Many[SayStep], Field(min_length=1, max_length=1)]
 
 
-class ReleaseStep(_Step):
+class ReleaseStep(StepModel):
     """Let the waiting command of this call finish."""
 
     release: Name
 
 
-class CheckStep(_Step):
+class CheckStep(StepModel):
     """Do nothing in this session, and look."""
 
     check: Name

@@ -1,0 +1,125 @@
+"""The in-process route: the in-memory reference behind the adapter protocol. Source: design section 5.
+
+It translates and decides nothing: operations to the harness's methods, model replies to its seam, records to fields.
+All that the reference states, it states itself, so every field of its fork record is reported.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from typing import Final
+
+from forkproof.adapters.errors import NotInstalled, StartFailed
+from forkproof.adapters.inprocess.handlers import HANDLERS
+from forkproof.adapters.inprocess.seam import ModelSeam
+from forkproof.adapters.inprocess.world import MemoryWorld
+from forkproof.adapters.prompt import Prompt
+from forkproof.adapters.protocol import Answer, Description, Kind, NativeCall, Operation, ToolUse, Trial, Unsupported
+from forkproof.reference.harness import Harness
+from forkproof.reference.machine import Machine
+from forkproof.reference.rules import RULES, Rules
+from forkproof.reference.semantics import CONTRACT, Semantics
+
+__all__ = ["CAPABILITIES", "ReferenceAdapter", "create"]
+
+CAPABILITIES: Final = frozenset({
+    "cancel", "compact", "fork.after", "fork.before", "fork.editor", "fork.head", "import", "tool.count", "tool.edit",
+    "tool.read", "tool.run", "tool.together", "tool.wait", "tool.write", "workspace.isolated",
+})  # fmt: skip
+"""All that the reference can do, in the names that a trace's `needs` uses."""
+
+
+def create(version: str | None = None) -> ReferenceAdapter:
+    """A fresh adapter of the reference. Raises `NotInstalled` for any version but the installed one."""
+    if version not in (None, _version()):
+        raise NotInstalled(f"the reference is part of forkproof {_version()}, there is no version {version}")
+    return ReferenceAdapter()
+
+
+@cache
+def _version() -> str:
+    try:
+        return installed_version("forkproof")
+    except PackageNotFoundError:
+        return "0"
+
+
+class ReferenceAdapter:
+    """Drives a reference harness, by default with the contract's semantics and rules.
+
+    `harness` and `chosen` are for faults: another class than the reference's own, and choices other than those that
+    `semantics` declares.
+    """
+
+    needs_server = False
+
+    def __init__(
+        self,
+        semantics: Semantics = CONTRACT,
+        rules: Rules = RULES,
+        name: str = "reference",
+        *,
+        harness: type[Harness] = Harness,
+        chosen: Semantics | None = None,
+    ) -> None:
+        self._semantics = semantics
+        self._chosen = semantics if chosen is None else chosen
+        self._class = harness
+        self._rules = rules
+        self._name = name
+        self._running: Harness | None = None
+
+    def describe(self) -> Description:
+        """What the reference is, and the policies that its semantics chooses."""
+        return Description(
+            harness=self._name,
+            version=_version(),
+            wire="in-process",
+            capabilities=CAPABILITIES,
+            policies={
+                "busy_source": self._semantics.busy_source,
+                "retained_turns": str(self._semantics.retained_turns),
+                "settings_source": "cut",
+            },
+            route="in-process",
+        )
+
+    async def start(self, trial: Trial) -> MemoryWorld:
+        """Make a fresh harness on a machine of its own."""
+        machine = Machine()
+        self._running = self._class(
+            ModelSeam(trial.model, self.native_call), machine, semantics=self._chosen, rules=self._rules
+        )
+        return MemoryWorld(machine)
+
+    async def perform(self, operation: Operation) -> Answer:
+        """Carry out one operation. Raises `StartFailed` before `start`."""
+        handler = HANDLERS.get(type(operation))
+        if handler is None:
+            return Unsupported(f"the reference has no {type(operation).__name__}")
+        return await handler(self._harness(), operation)
+
+    def native_call(self, use: ToolUse) -> NativeCall:
+        """The abstract tool itself: the reference has no other tools."""
+        return NativeCall(use.tool, use.arguments)
+
+    def classify(self, prompt: Prompt) -> Kind | None:
+        """The reference tags its requests for summaries; all others are those of turns."""
+        return "summary" if prompt.settings.get("purpose") == "summary" else "turn"
+
+    def diagnostics(self) -> str:
+        """Nothing: there is no process."""
+        return ""
+
+    async def stop(self) -> None:
+        """End what is under way; the sessions go with the harness."""
+        harness, self._running = self._running, None
+        if harness is not None:
+            await harness.close()
+
+    def _harness(self) -> Harness:
+        if self._running is None:
+            raise StartFailed("the reference was not started", "call start() first")
+        return self._running
