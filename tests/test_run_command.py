@@ -213,6 +213,6 @@ def left_running(tmp_path: Path) -> list[int]:
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             told = process.environ()
-            if "FORKPROOF_TRIAL" in told and told["HOME"].startswith(str(tmp_path)):
+            if "FORKPROOF_TRIAL" in told and told.get("HOME", "").startswith(str(tmp_path)):
                 found.append(process.pid)
     return found
