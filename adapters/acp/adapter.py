@@ -162,6 +162,8 @@ class AcpAdapter:
                 return await self._compact(client, session)
             case Fork():
                 return await self._fork(client, operation)
+            case _:
+                return Unsupported(f"this adapter has no {type(operation).__name__}")
 
     async def _open(self, client: Client, wanted: OpenSession) -> Answer:
         try:

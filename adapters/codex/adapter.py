@@ -143,6 +143,8 @@ class CodexAdapter:
                 return await self._fork(operation)
             case Import():
                 return Unsupported("the app-server takes no history with ids and times of the client's")
+            case _:
+                return Unsupported(f"this adapter has no {type(operation).__name__}")
 
     @property
     def _running(self) -> AppServer:
