@@ -55,9 +55,10 @@ _HERE = "forkproof.conformance.cli"
 
 COMMANDS: Mapping[str, Subcommand] = {
     "run": Subcommand(f"{_HERE}.run:run", "Play the traces on a harness and judge its forks."),
-    "list": Subcommand(f"{_HERE}.listing:listing", "List harnesses, traces or clauses."),
+    "list": Subcommand(f"{_HERE}.listing:listing", "List harnesses, traces, clauses or mutants."),
     "explain": Subcommand(f"{_HERE}.explain:explain", "Explain a clause, a check, a code or a word of the language."),
     "lint": Subcommand(f"{_HERE}.lint:lint", "Check traces without playing them."),
+    "selftest": Subcommand(f"{_HERE}.selftest:selftest", "Play the traces on broken references: are the faults found?"),
     "schema": Subcommand(f"{_HERE}.schema:schema", "Print a JSON Schema."),
     "baseline": Subcommand(f"{_HERE}.baseline:baseline", "Keep the known deviations of a harness in step."),
     "harness": Subcommand(f"{_HERE}.harness:harness", "Install a harness, or find out why it does not run."),

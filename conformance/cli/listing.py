@@ -1,4 +1,4 @@
-"""`forkproof list harnesses|traces|clauses`: what there is, for people and, with --json, for programs."""
+"""`forkproof list harnesses|traces|clauses|mutants`: what there is, for people and, with --json, for programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group(name="list", epilog=_EXAMPLES)
 def listing() -> None:
-    """List harnesses, traces or clauses."""
+    """List harnesses, traces, clauses or mutants."""
 
 
 @listing.command(
@@ -88,6 +88,29 @@ def clauses(areas: tuple[str, ...], *, as_json: bool) -> None:
         return
     rows = [(c["id"], c["level"], c["profile"], counted(len(c["traces"]), "check"), c["text"]) for c in found]
     _print_table(rows)
+
+
+@listing.command(
+    short_help="The named faults of the reference.",
+    epilog="\b\nExamples:\n  forkproof list mutants\n  forkproof list mutants CUT --json",
+)
+@click.argument("areas", nargs=-1, metavar="[AREA]...")
+@_as_json
+def mutants(areas: tuple[str, ...], *, as_json: bool) -> None:
+    """The faults that the reference can be given, or those that break a clause of some areas (`forkproof selftest`)."""
+    from forkproof.conformance.contract import load_contract
+    from forkproof.reference.mutants import every
+
+    wanted = _areas(areas, load_contract())
+    found = [
+        {"name": m.name, "clause": m.clause, "kind": m.kind, "summary": m.summary}
+        for m in every()
+        if m.clause.partition("-")[0] in wanted
+    ]
+    if as_json:
+        _print_json(found)
+        return
+    _print_table([(str(m["name"]), str(m["clause"]), m["kind"] or "-", str(m["summary"])) for m in found])
 
 
 def _areas(asked: Iterable[str], contract: Contract) -> frozenset[str]:
