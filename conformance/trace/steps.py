@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 
-from forkproof.conformance.trace.base import Many, Name, Policies, Reference, TraceModel, kind_of
+from forkproof.conformance.trace.base import Many, Name, Reference, kind_of
 from forkproof.conformance.trace.expect import Expectations
+from forkproof.conformance.trace.step import StepModel
 from forkproof.conformance.trace.tools import ModelStep, SayStep
 
 __all__ = [
@@ -25,14 +26,6 @@ __all__ = [
 
 STEP_KEYS = ("turn", "await", "fork", "cancel", "compact", "release", "check")
 CUT_KEYS = ("before", "after", "head")
-
-
-class StepModel(TraceModel):
-    """What every step may carry."""
-
-    expect: Expectations = ()
-    unless: Policies | None = None
-    """Leave this step out where the harness declares one of these policies."""
 
 
 class TurnStep(StepModel):
