@@ -52,8 +52,14 @@ POLICIES: Mapping[str, Mapping[str, str]] = {
         "last-committed": "the fork takes what was complete before the turn that runs",
         "interrupt": "the fork takes the turn as far as it came, as an interrupted one",
     },
+    "call_group": {
+        "refuse": "a cut inside a group of parallel calls is refused",
+        "before": "it moves to the last place before the group's calls",
+        "after": "it moves to the place behind the group's last result",
+        "repair": "it stays, and the results that it leaves out are shown as unknown",
+    },
 }
-"""Policy -> choice -> what it means. These are the points that the contract leaves open (clause SNAP-4)."""
+"""Policy -> choice -> what it means. These are the points that the contract leaves open (clauses SNAP-4, TOOL-7)."""
 
 RECORD_FIELDS: Mapping[str, str] = {
     "session": "the new session",
@@ -83,8 +89,8 @@ COMMANDS: Mapping[str, tuple[int, int]] = {
 }
 """Command of the `run` tool -> the least and the most words that follow it."""
 
-_STEPS = "steer queue branch clone rewind resume restart set approve deny label edit_context delegate fold"
-_STEP_KEYS = "user_edits together at time to summary settings answers task turns role"
+_STEPS = "branch clone rewind resume restart set approve deny label edit_context delegate fold"
+_STEP_KEYS = "user_edits together time to summary settings answers task turns role"
 _MODEL_STEPS = "think stall drop"
 _EXPECTATIONS = (
     "asked history entries entries_have entry paths sessions records effective_prompt continues remote_writers "

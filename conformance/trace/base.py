@@ -20,6 +20,8 @@ from pydantic import (
 __all__ = [
     "CapabilityName",
     "ClauseId",
+    "ItemName",
+    "ItemReference",
     "Many",
     "Name",
     "Policies",
@@ -35,6 +37,9 @@ T = TypeVar("T")
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=40)]
 ClauseId = Annotated[str, StringConstraints(pattern=r"^[A-Z]+-[0-9]+$")]
 CapabilityName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$")]
+ItemName = Annotated[
+    str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*\.(user|say|call|result|summary)(\.[0-9]+)?$", max_length=80)
+]
 RelativePath = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 Many: TypeAlias = Annotated[tuple[T, ...], Strict(False)]  # noqa: FBT003  # Strict's own spelling
@@ -62,6 +67,13 @@ Reference = Annotated[
     Discriminator(_reference_kind),
 ]
 """The name of something that was, or `{unknown: NAME}` for something that never was."""
+
+
+ItemReference = Annotated[
+    Annotated[ItemName, Tag("<name>")] | Annotated[UnknownName, Tag("<unknown>")],
+    Discriminator(_reference_kind),
+]
+"""An item as a place in a history, or `{unknown: NAME}` for an entry that never was."""
 
 
 def _choices(value: Any) -> Any:

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from forkproof.conformance.trace.base import ClauseId, Many, Name, Policies, RelativePath, TraceModel
+from forkproof.conformance.trace.base import ClauseId, ItemName, Many, Name, Policies, RelativePath, TraceModel
 from forkproof.conformance.trace.items import Item, Status
 
-__all__ = ["EXPECTATION_KINDS", "Expectation", "Expectations", "Reason", "StopReason"]
+__all__ = ["EXPECTATION_KINDS", "Covers", "Expectation", "Expectations", "Reason", "StopReason"]
 
 StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "failed"]
 """How a turn ended, in the Agent Client Protocol's words, or `failed`."""
@@ -21,8 +21,16 @@ Reason: TypeAlias = Literal["busy", "unknown-cut", "unknown-session", True]
 EXPECTATION_KINDS = (
     "prompt", "last_prompt", "prompt_has", "prompt_lacks", "files", "record", "record_has", "refused", "requests",
     "runs", "result", "paired", "stop", "editor", "marks_interruption", "pending",
-    "same_next_prompt_without", "same_prefix_as",
+    "same_next_prompt_without", "same_prefix_as", "no_interruption", "queued", "summary_covers",
 )  # fmt: skip
+
+
+class Covers(TraceModel):
+    """What a summary stands for (clause CMP-8): the conversation, and its first and perhaps its last item."""
+
+    conversation: Name
+    first: ItemName
+    last: ItemName | None = None
 
 
 class Expectation(TraceModel):
@@ -37,7 +45,9 @@ class Expectation(TraceModel):
     the text that a fork puts back for editing. marks_interruption: the model can tell that this turn was interrupted.
     pending: the operation did not answer yet. same_next_prompt_without: the session's next prompt equals the one in a
     control run without the named steps. same_prefix_as: the first request holds, before its own user message, just
-    what the named session's next request holds. when: only where the harness declares one of these choices of a policy.
+    what the named session's next request holds. no_interruption: nothing tells the model that this turn was
+    interrupted. queued: the message was taken. summary_covers: what the compaction states that its summary stands for.
+    when: only where the harness declares one of these choices of a policy.
     """
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": [kind]} for kind in EXPECTATION_KINDS]})
@@ -61,6 +71,9 @@ class Expectation(TraceModel):
     pending: Literal[True] | None = None
     same_next_prompt_without: Annotated[Many[Name], Field(min_length=1)] | None = None
     same_prefix_as: Name | None = None
+    no_interruption: Name | None = None
+    queued: Literal[True] | None = None
+    summary_covers: Covers | None = None
 
     def kinds(self) -> tuple[str, ...]:
         """The kinds of expectation that are set, in the language's order."""

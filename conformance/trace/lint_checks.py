@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from forkproof.conformance.trace.fault import Fault, StepCheck, Story
-from forkproof.conformance.trace.model import AwaitStep, ForkStep, TurnStep
+from forkproof.conformance.trace.model import AwaitStep, ForkStep, QueueStep, SteerStep, TurnStep
 from forkproof.conformance.trace.steps import STEP_KEYS
 from forkproof.conformance.trace.suggestion import did_you_mean
 from forkproof.conformance.vocabulary import RECORD_FIELDS
@@ -17,12 +17,15 @@ __all__ = ["checks_something", "contradictions", "fitting", "record_fields", "va
 
 _PROMPTS = (
     "prompt", "last_prompt", "prompt_has", "prompt_lacks", "result", "paired", "marks_interruption", "same_prefix_as",
+    "no_interruption",
 )  # fmt: skip
 _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_PROMPTS, ("turn", "await")),
     **dict.fromkeys(("record", "record_has"), ("fork", "check", "turn", "await")),
     "editor": ("fork", "check"),
-    "refused": ("turn", "fork", "compact", "cancel"),
+    "refused": ("turn", "fork", "compact", "cancel", "steer", "queue"),
+    "queued": ("queue",),
+    "summary_covers": ("compact", "await"),
     "pending": ("fork",),
     "stop": ("turn", "await", "cancel"),
 }
@@ -117,6 +120,8 @@ def _not_yet(story: Story, check: StepCheck, kind: str) -> frozenset[str]:
             turn = check.step.turn
         case AwaitStep():
             turn = check.step.await_
+        case QueueStep():
+            turn = check.step.turn
         case _:
             return frozenset()
     own = story.names.own.get(turn, frozenset())
@@ -153,7 +158,7 @@ def _line(story: Story, session: str) -> list[str]:
 def _session(story: Story, check: StepCheck) -> str | None:
     """The session that a step's expectations look at; None for a release, which is of none."""
     match check.step:
-        case TurnStep():
+        case TurnStep() | QueueStep() | SteerStep():
             return check.step.in_
         case AwaitStep():
             return story.names.home.get(check.step.await_)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from forkproof.conformance.trace.base import UnknownName
+from forkproof.conformance.trace.expect import Covers
 from forkproof.conformance.trace.fault import Fault, StepCheck, Story
 from forkproof.conformance.trace.model import (
     AwaitStep,
@@ -16,7 +17,9 @@ from forkproof.conformance.trace.model import (
     CheckStep,
     CompactStep,
     ForkStep,
+    QueueStep,
     ReleaseStep,
+    SteerStep,
     TurnStep,
 )
 from forkproof.conformance.trace.names import Kind
@@ -57,26 +60,36 @@ def step_names(story: Story) -> Iterator[Fault]:
     for index, step in enumerate(story.trace.steps):
         path: Path = ("steps", index)
         match step:
-            case TurnStep() | CompactStep():
+            case TurnStep() | CompactStep() | QueueStep() | SteerStep():
                 yield from _refer(story, "session", step.in_, index, (*path, "in"))
             case CancelStep():
                 yield from _refer(story, "session", step.cancel, index, (*path, "cancel"))
             case CheckStep():
                 yield from _refer(story, "session", step.check, index, (*path, "check"))
             case AwaitStep():
-                yield from _refer(story, "turn", step.await_, index, (*path, "await"))
+                kind = _compaction_or(story, "turn", step.await_)
+                yield from _refer(story, kind, step.await_, index, (*path, "await"))
             case ReleaseStep():
-                yield from _refer(story, "call", step.release, index, (*path, "release"))
+                kind = _compaction_or(story, "call", step.release)
+                yield from _refer(story, kind, step.release, index, (*path, "release"))
             case ForkStep():
                 yield from _fork(story, step, index, path)
 
 
+def _compaction_or(story: Story, kind: Kind, name: str) -> Kind:
+    """A compaction in flight is waited for and let go as turns and calls are."""
+    return "compaction" if name in story.names.known["compaction"] else kind
+
+
 def _fork(story: Story, step: ForkStep, index: int, path: Path) -> Iterator[Fault]:
+    if isinstance(step.at, str):
+        yield from _place(story, step.at, index - 1, (*path, "at"))
     # The fork's own session begins with this step: it can't be its source.
     for kind, name, key in (
         ("session", step.in_, "in"),
         ("turn", step.before, "before"),
         ("turn", step.after, "after"),
+        ("item", step.at if isinstance(step.at, UnknownName) else None, "at"),
     ):
         if isinstance(name, UnknownName):
             taken = story.names.kinds(name.unknown)
@@ -84,6 +97,15 @@ def _fork(story: Story, step: ForkStep, index: int, path: Path) -> Iterator[Faul
                 yield Fault((*path, key), "FPL021", f"`{name.unknown}` is meant to be unknown, but is a {taken[0]}")
         elif name is not None:
             yield from _refer(story, "session" if kind == "session" else "turn", name, index - 1, (*path, key))
+
+
+def _place(story: Story, item: str, index: int, path: Path) -> Iterator[Fault]:
+    """An item as a place in a history: it was brought by an earlier step."""
+    since = story.names.items.get(item)
+    if since is None:
+        yield Fault(path, "FPL021", _no_item(story, item))
+    elif since > index:
+        yield Fault(path, "FPL022", f"`{item}` comes to be only in a later step")
 
 
 def expected_names(story: Story) -> Iterator[Fault]:
@@ -120,6 +142,10 @@ def _others(story: Story, check: StepCheck) -> Iterator[Fault]:
         yield from _refer(story, "counter", counter, index, (*check.path, "runs", counter), key=True)
     if wanted.marks_interruption is not None:
         yield from _refer(story, "turn", wanted.marks_interruption, index, (*check.path, "marks_interruption"))
+    if wanted.no_interruption is not None:
+        yield from _refer(story, "turn", wanted.no_interruption, index, (*check.path, "no_interruption"))
+    if wanted.summary_covers is not None:
+        yield from _covers(story, wanted.summary_covers, index, (*check.path, "summary_covers"))
     if wanted.same_prefix_as is not None:
         yield from _refer(story, "session", wanted.same_prefix_as, index, (*check.path, "same_prefix_as"))
     for number, name in enumerate(wanted.same_next_prompt_without or ()):
@@ -133,6 +159,13 @@ def _others(story: Story, check: StepCheck) -> Iterator[Fault]:
     yield from _record(story, check)
 
 
+def _covers(story: Story, covers: Covers, index: int, path: Path) -> Iterator[Fault]:
+    yield from _refer(story, "session", covers.conversation, index, (*path, "conversation"))
+    for key, item in (("first", covers.first), ("last", covers.last)):
+        if item is not None:
+            yield from _place(story, item, index, (*path, key))
+
+
 def _record(story: Story, check: StepCheck) -> Iterator[Fault]:
     record, path = check.expectation.record or {}, (*check.path, "record")
     for name in ("session", "source"):
@@ -142,6 +175,8 @@ def _record(story: Story, check: StepCheck) -> Iterator[Fault]:
     if isinstance(checkpoint, str) and checkpoint != "none":
         yield from _refer(story, "compaction", checkpoint, check.index, (*path, "checkpoint"))
     cut = record.get("cut")
+    if isinstance(cut, dict) and isinstance(cut.get("at"), str):
+        yield from _place(story, cut["at"], check.index, (*path, "cut", "at"))
     for name in _CUTS:
         if isinstance(cut, dict) and isinstance(cut.get(name), str):
             yield from _refer(story, "turn", cut[name], check.index, (*path, "cut", name))

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from forkproof.conformance.trace.fault import Fault, Story
-from forkproof.conformance.trace.model import CancelStep, CompactStep, ForkStep, Step, TogetherStep, TurnStep
+from forkproof.conformance.trace.model import (
+    CancelStep,
+    CompactStep,
+    ForkStep,
+    QueueStep,
+    SteerStep,
+    Step,
+    TogetherStep,
+    TurnStep,
+)
 from forkproof.conformance.trace.names import calls_of
 from forkproof.conformance.trace.place import Path
 from forkproof.conformance.trace.suggestion import did_you_mean
@@ -52,7 +61,7 @@ def _used(story: Story) -> Mapping[str, Path]:
 def _of_step(step: Step) -> Iterator[tuple[str, Path]]:
     match step:
         case ForkStep():
-            cut = next(k for k in ("before", "after", "head") if getattr(step, k) is not None)
+            cut = next(k for k in ("before", "after", "at", "head") if getattr(step, k) is not None)
             yield f"fork.{cut}", (cut,)
             if step.workspace == "isolated":
                 yield "workspace.isolated", ("workspace",)
@@ -60,14 +69,22 @@ def _of_step(step: Step) -> Iterator[tuple[str, Path]]:
             yield "cancel", ("cancel",)
         case CompactStep():
             yield "compact", ("compact",)
-        case TurnStep():
-            for path, call in calls_of(step):
-                yield f"tool.{call.tool}", (*path, call.tool)
-            for number, answer in enumerate(step.model):
-                if isinstance(answer, TogetherStep):
-                    yield "tool.together", ("model", number)
+        case SteerStep():
+            yield "steer", ("steer",)
+        case TurnStep() | QueueStep():
+            yield from _of_turn(step)
         case _:
             pass
+
+
+def _of_turn(step: TurnStep | QueueStep) -> Iterator[tuple[str, Path]]:
+    if isinstance(step, QueueStep):
+        yield "queue", ("queue",)
+    for path, call in calls_of(step):
+        yield f"tool.{call.tool}", (*path, call.tool)
+    for number, answer in enumerate(step.model):
+        if isinstance(answer, TogetherStep):
+            yield "tool.together", ("model", number)
 
 
 def policies(story: Story) -> Iterator[Fault]:

@@ -16,7 +16,9 @@ from forkproof.conformance.trace.model import (
     CheckStep,
     CompactStep,
     ForkStep,
+    QueueStep,
     ReleaseStep,
+    SteerStep,
     Step,
     TogetherStep,
     TurnStep,
@@ -40,6 +42,8 @@ class _Running:
     index: int
     held: dict[str, str] = field(default_factory=dict)
     perhaps: bool = False
+    queued: list[_Running] = field(default_factory=list)
+    step: str = "until"
 
 
 def flow(story: Story) -> Iterator[Fault]:
@@ -55,18 +59,16 @@ def flow(story: Story) -> Iterator[Fault]:
             case AwaitStep():
                 yield from _await(step, path, running)
             case CancelStep():
-                if step.cancel not in running:
-                    yield Fault((*path, "cancel"), "FPL063", f"no turn runs in `{step.cancel}` here")
-                _end(running, step.cancel, step)
+                yield from _cancel(step, path, running)
+            case SteerStep() | QueueStep():
+                yield from _busy_input(step, index, running)
             case CompactStep():
-                if _surely(running, step.in_) and not _refused(step):
-                    message = f"turn `{running[step.in_].turn}` still runs in `{step.in_}`"
-                    yield Fault((*path, "compact"), "FPL063", message, key=True)
+                yield from _compact(step, index, running)
             case _:
                 pass
     for left in (r for r in running.values() if not r.perhaps):
         message = f"turn `{left.turn}` is left running at the end; `await` or `cancel` it"
-        yield Fault(("steps", left.index, "until"), "FPL060", message, key=True)
+        yield Fault(("steps", left.index, left.step), "FPL060", message, key=True)
 
 
 def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator[Fault]:
@@ -86,6 +88,31 @@ def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator
     elif call != next(iter(waits)):
         yield Fault((*path, "until"), "FPL060", f"`{next(iter(waits))}` waits before `{call}` can start")
     running[step.in_] = _Running(step.turn, index, {name: str(wait) for name, (_, wait) in waits.items()})
+
+
+def _cancel(step: CancelStep, path: Path, running: dict[str, _Running]) -> Iterator[Fault]:
+    if step.cancel not in running:
+        yield Fault((*path, "cancel"), "FPL063", f"no turn runs in `{step.cancel}` here")
+    _end(running, step.cancel, step)
+
+
+def _compact(step: CompactStep, index: int, running: dict[str, _Running]) -> Iterator[Fault]:
+    if _surely(running, step.in_) and not _refused(step):
+        message = f"turn `{running[step.in_].turn}` still runs in `{step.in_}`"
+        yield Fault(("steps", index, "compact"), "FPL063", message, key=True)
+    elif step.until is not None:
+        running[step.in_] = _Running(step.compact, index, {step.compact: "release"})
+
+
+def _busy_input(step: SteerStep | QueueStep, index: int, running: dict[str, _Running]) -> Iterator[Fault]:
+    """Only a session with something in flight is spoken to so; a queued turn follows what is in flight."""
+    key = "steer" if isinstance(step, SteerStep) else "queue"
+    busy = running.get(step.in_)
+    if busy is None and not _refused(step):
+        yield Fault(("steps", index, key), "FPL061", f"nothing runs in `{step.in_}` here; give it a `turn`", key=True)
+    elif busy is not None and isinstance(step, QueueStep) and not _refused(step):
+        waits = {call.call: str(call.wait) for _, call in calls_of(step) if call.wait is not None}
+        busy.queued.append(_Running(step.turn, index, waits, step="queue"))
 
 
 def _release(step: ReleaseStep, path: Path, running: dict[str, _Running]) -> Iterator[Fault]:
@@ -120,15 +147,19 @@ def _surely(running: Mapping[str, _Running], session: str) -> bool:
 def _end(running: dict[str, _Running], session: str, step: Step) -> None:
     if step.unless and session in running:
         running[session].perhaps = True
-    else:
-        running.pop(session, None)
+        return
+    ended = running.pop(session, None)
+    if ended is not None and ended.queued:
+        following, *rest = ended.queued
+        running[session] = following
+        following.queued.extend(rest)
 
 
 def endings(story: Story) -> Iterator[Fault]:
     """A turn's last word is the model's, unless it is cancelled; nothing stands after a call that waits forever."""
     cancelled = _cancelled(story)
     for index, step in enumerate(story.trace.steps):
-        if not isinstance(step, TurnStep):
+        if not isinstance(step, TurnStep | QueueStep):
             continue
         last = len(step.model) - 1
         if isinstance(step.model[last], CallStep | TogetherStep) and step.turn not in cancelled:
@@ -170,7 +201,7 @@ def absent_sessions(story: Story) -> Iterator[Fault]:
 
 def _acts_in(step: Step) -> Iterator[tuple[str, str]]:
     match step:
-        case TurnStep() | CompactStep():
+        case TurnStep() | CompactStep() | QueueStep() | SteerStep():
             yield "in", step.in_
         case ForkStep() if isinstance(step.in_, str):
             yield "in", step.in_

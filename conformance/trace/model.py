@@ -24,6 +24,7 @@ from forkproof.conformance.trace.steps import (
     Step,
     TurnStep,
 )
+from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
 from forkproof.conformance.trace.tools import (
     CallStep,
     FailStep,
@@ -36,7 +37,8 @@ from forkproof.conformance.trace.tools import (
 
 __all__ = [
     "VERSION", "AwaitStep", "CallStep", "CancelStep", "CheckStep", "CompactStep", "Expectation", "FailStep", "ForkStep",
-    "ImportedTurn", "ItemPattern", "ModelStep", "ReleaseStep", "Replacement", "SayStep", "Step", "TogetherStep",
+    "ImportedTurn", "ItemPattern", "ModelStep", "QueueStep", "ReleaseStep",
+    "Replacement", "SayStep", "SteerStep", "Step", "TogetherStep",
     "ToolArguments", "Trace", "TurnStep", "UnknownName",
 ]  # fmt: skip
 

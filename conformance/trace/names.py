@@ -11,7 +11,9 @@ from forkproof.conformance.trace.model import (
     CompactStep,
     FailStep,
     ForkStep,
+    QueueStep,
     SayStep,
+    SteerStep,
     TogetherStep,
     Trace,
     TurnStep,
@@ -21,7 +23,7 @@ from forkproof.conformance.trace.tools import ModelStep
 
 __all__ = ["BEFORE_ALL", "Kind", "Names", "answers", "calls_of", "names_of"]
 
-Kind: TypeAlias = Literal["session", "turn", "call", "compaction", "counter"]
+Kind: TypeAlias = Literal["session", "turn", "call", "compaction", "counter", "message"]
 
 BEFORE_ALL = -1
 """The step at which `main` and the imported turns begin."""
@@ -55,15 +57,21 @@ class Names:
 
 def names_of(trace: Trace) -> Names:
     """Read the names of a trace, in its order."""
-    names = Names({"session": {"main": BEFORE_ALL}, "turn": {}, "call": {}, "compaction": {}, "counter": {}})
+    names = Names(
+        {"session": {"main": BEFORE_ALL}, "turn": {}, "call": {}, "compaction": {}, "counter": {}, "message": {}}
+    )
     for number, imported in enumerate(trace.import_):
         _take(names, "turn", imported.turn, BEFORE_ALL, ("import", number, "turn"))
         _items(names, BEFORE_ALL, f"{imported.turn}.user", f"{imported.turn}.say")
     for index, step in enumerate(trace.steps):
         match step:
-            case TurnStep():
-                _take(names, "turn", step.turn, index, ("steps", index, "turn"))
+            case TurnStep() | QueueStep():
+                key = "queue" if isinstance(step, QueueStep) else "turn"
+                _take(names, "turn", step.turn, index, ("steps", index, key))
                 _turn(names, index, step)
+            case SteerStep():
+                _take(names, "message", step.steer, index, ("steps", index, "steer"))
+                _items(names, index, f"{step.steer}.user")
             case ForkStep():
                 _take(names, "session", step.fork, index, ("steps", index, "fork"))
                 if isinstance(step.in_, str):
@@ -76,7 +84,7 @@ def names_of(trace: Trace) -> Names:
     return names
 
 
-def calls_of(turn: TurnStep) -> Iterator[tuple[Path, CallStep]]:
+def calls_of(turn: TurnStep | QueueStep) -> Iterator[tuple[Path, CallStep]]:
     """The calls of a turn, each with its path below the turn's step."""
     for number, step in enumerate(turn.model):
         match step:
@@ -89,7 +97,7 @@ def calls_of(turn: TurnStep) -> Iterator[tuple[Path, CallStep]]:
                 pass
 
 
-def answers(turn: TurnStep) -> list[list[str]]:
+def answers(turn: TurnStep | QueueStep) -> list[list[str]]:
     """The items that each answer of the model brings: a say goes out with the call behind it, a call ends an answer."""
     found: list[list[str]] = []
     open_: list[str] = []
@@ -114,7 +122,7 @@ def _brings(step: ModelStep) -> Iterable[str]:
             return ()
 
 
-def _turn(names: Names, index: int, step: TurnStep) -> None:
+def _turn(names: Names, index: int, step: TurnStep | QueueStep) -> None:
     for path, call in calls_of(step):
         _take(names, "call", call.call, index, ("steps", index, *path, "call"))
         if call.count is not None:

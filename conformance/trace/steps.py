@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 
-from forkproof.conformance.trace.base import Many, Name, Reference, kind_of
+from forkproof.conformance.trace.base import ItemReference, Many, Name, Reference, kind_of
 from forkproof.conformance.trace.expect import Expectations
 from forkproof.conformance.trace.step import StepModel
+from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
 from forkproof.conformance.trace.tools import ModelStep, SayStep
 
 __all__ = [
@@ -24,8 +25,8 @@ __all__ = [
     "TurnStep",
 ]
 
-STEP_KEYS = ("turn", "await", "fork", "cancel", "compact", "release", "check")
-CUT_KEYS = ("before", "after", "head")
+STEP_KEYS = ("queue", "steer", "turn", "await", "fork", "cancel", "compact", "release", "check")
+CUT_KEYS = ("before", "after", "at", "head")
 
 
 class TurnStep(StepModel):
@@ -42,13 +43,13 @@ class TurnStep(StepModel):
 
 
 class AwaitStep(StepModel):
-    """Wait for the end of a turn that `until` left running."""
+    """Wait for the end of a turn that was queued, or of a turn or compaction that `until` left running."""
 
     await_: Name = Field(alias="await")
 
 
 class ForkStep(StepModel):
-    """A new session from a session's history up to a cut: `before` or `after` a turn, or the `head`."""
+    """A new session from a session's history up to a cut: `before` or `after` a turn, `at` an item, or the `head`."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [cut]} for cut in CUT_KEYS]})
 
@@ -56,6 +57,7 @@ class ForkStep(StepModel):
     in_: Reference = Field("main", alias="in")
     before: Reference | None = None
     after: Reference | None = None
+    at: ItemReference | None = None
     head: Literal[True] | None = None
     workspace: Literal["shared", "isolated"] = "shared"
 
@@ -64,7 +66,8 @@ class ForkStep(StepModel):
         given = [cut for cut in CUT_KEYS if getattr(self, cut) is not None]
         if len(given) != 1:
             names = ", ".join(given) or "none"
-            msg = f"a fork names exactly one cut (before: TURN, after: TURN or head: true), this one names {names}"
+            cuts = "before: TURN, after: TURN, at: ITEM or head: true"
+            msg = f"a fork names exactly one cut ({cuts}), this one names {names}"
             raise ValueError(msg)
         return self
 
@@ -76,15 +79,19 @@ class CancelStep(StepModel):
 
 
 class CompactStep(StepModel):
-    """Compact a session's history; the model answers with the summary."""
+    """Compact a session's history; the model answers with the summary.
+
+    With `until`, the step ends when the summary was asked for, and the answer is held back until `release: COMPACT`.
+    """
 
     compact: Name
     in_: Name = Field("main", alias="in")
     model: Annotated[Many[SayStep], Field(min_length=1, max_length=1)]
+    until: Literal["asked"] | None = None
 
 
 class ReleaseStep(StepModel):
-    """Let the waiting command of this call finish."""
+    """Let the waiting command of this call finish, or the model answer that a compaction waits for."""
 
     release: Name
 
@@ -107,10 +114,12 @@ Step = Annotated[
     | Annotated[CancelStep, Tag("<cancel>")]
     | Annotated[CompactStep, Tag("<compact>")]
     | Annotated[ReleaseStep, Tag("<release>")]
-    | Annotated[CheckStep, Tag("<check>")],
+    | Annotated[CheckStep, Tag("<check>")]
+    | Annotated[SteerStep, Tag("<steer>")]
+    | Annotated[QueueStep, Tag("<queue>")],
     Discriminator(
         _kind,
         custom_error_type="step",
-        custom_error_message="a step is one of turn, await, fork, cancel, compact, release, check",
+        custom_error_message=f"a step is one of {', '.join(STEP_KEYS)}",
     ),
 ]

@@ -70,9 +70,13 @@ class ToolArguments(TraceModel):
 
 
 class CallStep(ToolArguments):
-    """The model calls a tool; `call` names the call within the trace."""
+    """The model calls a tool; `call` names the call within the trace.
+
+    `same_id_as` gives it the wire id of an earlier call, as providers that count per answer do (clause TOOL-5).
+    """
 
     call: Name
+    same_id_as: Name | None = None
 
 
 class TogetherStep(TraceModel):

@@ -25,6 +25,7 @@ from forkproof.conformance.trace.steps import (
     ReleaseStep,
     TurnStep,
 )
+from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
 from forkproof.conformance.trace.tools import MODEL_STEP_KEYS, CallStep, FailStep, Replacement, SayStep, TogetherStep
 from forkproof.conformance.vocabulary import PLANNED
 
@@ -38,6 +39,8 @@ _TAGGED: Mapping[str, type[TraceModel]] = {
     "<compact>": CompactStep,
     "<release>": ReleaseStep,
     "<check>": CheckStep,
+    "<steer>": SteerStep,
+    "<queue>": QueueStep,
     "<say>": SayStep,
     "<call>": CallStep,
     "<together>": TogetherStep,
@@ -46,6 +49,7 @@ _TAGGED: Mapping[str, type[TraceModel]] = {
 }
 _FORMS = {
     "^[a-z][a-z0-9-]*$": "a name: lower-case letters, digits and hyphens, a letter first",
+    r"^[a-z][a-z0-9-]*\.(user|say|call|result|summary)(\.[0-9]+)?$": "an item, e.g. plan.user or edit.result",
     "^[A-Z]+-[0-9]+$": "a clause id, e.g. CUT-1",
     r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$": "a capability, e.g. fork.before",
     r"^[a-z][a-z0-9-]*\.started$": "CALL.started, e.g. `job.started`",
