@@ -90,6 +90,8 @@ class FileTree:
         found = self._find(target)
         if found is not None and _is_folder(found):
             target = (*target, source[-1])
+        if target == source:
+            _refuse(errno.EINVAL, source)  # as mv does, which would have nothing to do
         self._system.rename("/" + "/".join(source), "/" + "/".join(target))
 
     def _find(self, place: Names) -> FakeFile | None:

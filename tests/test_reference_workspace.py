@@ -61,7 +61,10 @@ class RealDirectory:
         old, new = self.root / source, self.root / target
         if not old.exists():
             raise FileNotFoundError(source)
-        os.rename(old, new / old.name if new.is_dir() else new)  # noqa: PTH104  # the call that `mv` makes
+        new = new / old.name if new.is_dir() else new
+        if new == old:
+            raise OSError("mv refuses to move a file to itself; the call that it makes would not")
+        os.rename(old, new)  # noqa: PTH104  # the call that `mv` makes
 
     def picture(self) -> Picture:
         files = {p.relative_to(self.root).as_posix(): p.read_bytes() for p in self.root.rglob("*") if p.is_file()}
@@ -108,6 +111,14 @@ def test_a_snapshot_and_its_source_go_apart(
             attempt(getattr(workspace, name), *arguments)
     assert source.picture() == expected_source.picture()
     assert copy.picture() == expected_copy.picture()
+
+
+def test_a_file_is_not_moved_to_itself() -> None:
+    """Design 3, `run`: `mv a a` fails, as the command does on a real machine; found by the second reference."""
+    workspace = Workspace("/work", picture_of({"a": "1"}))
+    with pytest.raises(OSError, match="a"):
+        workspace.move("a", "./a")
+    assert workspace.files() == {"a": "1"}
 
 
 def test_a_failed_write_changes_nothing() -> None:

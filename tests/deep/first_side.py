@@ -1,0 +1,177 @@
+"""The first reference as a side: its coroutines run on a loop of their own until all of them wait."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from forkproof.reference.cut import Point
+from forkproof.reference.fork import ForkRequest
+from forkproof.reference.harness import Compacted, Harness, PastTurn
+from forkproof.reference.model import Call, Failure, Reply
+from forkproof.reference.prompt import Prompt, Text
+from forkproof.reference.record import Record
+from forkproof.reference.refusal import Refusal
+from forkproof.reference.rules import RULES, Rules
+from forkproof.reference.semantics import Semantics
+from forkproof.reference.session import Session
+from forkproof.reference.turn import Ended
+from forkproof.reference.wording import SUMMARIZE, marker
+from tests.deep.program import Setup
+from tests.deep.same import Id
+from tests.deep.script import Said, Script
+from tests.deep.side import Ask, Pending, Plain, refused
+from tests.deep.stepped_loop import SteppedLoop
+
+__all__ = ["FirstSide"]
+
+_SUMMARY: Final = re.compile(r"Summary of conversation (\S+), entries (\S+) to (\S+):\n(.*)", re.DOTALL)
+
+
+class FirstSide:
+    """The reference harness, or a mutant of it: with other rules, or of another class."""
+
+    def __init__(self, setup: Setup, rules: Rules = RULES, harness: type[Harness] = Harness) -> None:
+        self.script = Script()
+        self._loop = SteppedLoop()
+        self._directories: list[str] = []
+        self.semantics = Semantics(busy_source=setup.busy_source, retained_turns=setup.retained_turns)
+        self.harness = harness(self._model, semantics=self.semantics, rules=rules)
+
+    async def _model(self, prompt: Prompt) -> Reply | Failure:
+        match self.script.answer(prompt):
+            case "fails":
+                return Failure(500, "no model")
+            case "stalls":
+                await asyncio.Event().wait()
+                return Failure(500, "no model")
+            case parts:
+                return Reply(
+                    tuple(
+                        Text(part.text)
+                        if isinstance(part, Said)
+                        else Call(part.id, part.id, part.tool, part.arguments, part.start, part.end)
+                        for part in parts
+                    )
+                )
+
+    def create(self, directory: str, texts: Mapping[str, str]) -> None:
+        self.harness.machine.create(directory, texts)
+        self._directories.append(directory)
+
+    def open(self, directory: str, settings: Mapping[str, str]) -> Plain:
+        return _session(self.harness.open(directory, settings))
+
+    def import_history(self, directory: str, past: Sequence[tuple[int, str, str]]) -> Plain:
+        return _session(self.harness.import_history(directory, [PastTurn(*turn) for turn in past]))
+
+    def prompt(self, session: str, text: str) -> Pending:
+        return _pending(self._loop.start(self.harness.prompt(session, text)))
+
+    def compact(self, session: str) -> Pending:
+        return _pending(self._loop.start(self.harness.compact(session)))
+
+    def fork(self, session: str, ask: Ask) -> Pending:
+        point = Point("head") if ask.kind == "head" else Point("before" if ask.kind == "before" else "after", ask.turn)
+        request = ForkRequest(ask.directory, "isolated" if ask.isolated else "shared", ask.overrides)
+        if ask.isolated and ask.directory not in self._directories:
+            self._directories.append(ask.directory)
+        return _pending(self._loop.start(self.harness.fork(session, point, request)))
+
+    def cancel(self, session: str) -> Pending:
+        return _pending(self._loop.start(self.harness.cancel(session)))
+
+    def release(self, command: str) -> None:
+        self.harness.machine.release(command)
+
+    def person_writes(self, directory: str, path: str, text: str) -> None:
+        self.harness.machine.workspace(directory).write(path, text)
+
+    def settle(self) -> None:
+        self._loop.settle()
+
+    def state(self) -> Plain:
+        machine = self.harness.machine
+        there = [directory for directory in self._directories if machine.exists(directory)]
+        return {
+            "sessions": [self._session(id_) for id_ in self.harness.sessions()],
+            "files": {directory: dict(machine.workspace(directory).files()) for directory in there},
+            "runs": dict(machine.runs()),
+        }
+
+    def _session(self, id_: str) -> Plain:
+        session = self.harness.session(id_)
+        assert session is not None
+        header = session.header
+        lineage = header.lineage
+        return {
+            "session": Id("session", header.id),
+            "directory": header.directory,
+            "settings": dict(header.settings),
+            "lineage": lineage and _edge(lineage.source, lineage.revision, lineage.cut, lineage.edge),
+            "points": [[Id("turn", point.turn), point.text] for point in self.harness.fork_points(id_)],
+        }
+
+    def wording(self, text: str) -> Plain:
+        if Text(text) in SUMMARIZE.parts:
+            return ["asks for a summary"]
+        for stop in ("cancelled", "forked"):
+            mark = marker(stop)
+            if mark is not None and Text(text) in mark.parts:
+                return [f"turn {stop}"]
+        found = _SUMMARY.fullmatch(text)
+        if found is None:
+            return ["unknown words", text]
+        session, first, last, summary = found.groups()
+        return ["summary", Id("session", session), Id("entry", first), Id("entry", last), summary]
+
+    def close(self) -> None:
+        self._loop.start(self.harness.close())
+        self._loop.settle()
+        self._loop.close()
+
+
+def _session(answer: Session | Refusal) -> Plain:
+    return refused(answer.reason) if isinstance(answer, Refusal) else {"session": Id("session", answer.header.id)}
+
+
+def _pending(task: asyncio.Task[Any]) -> Pending:
+    return lambda: _answer(task.result()) if task.done() else None
+
+
+def _answer(answer: Any) -> Plain:
+    match answer:
+        case Refusal(reason):
+            return refused(reason)
+        case Ended(turn, stop):
+            return {"turn": Id("turn", turn), "stop": stop}
+        case Compacted(checkpoint):
+            return {"compacted": Id("entry", checkpoint)}
+        case Record():
+            return _record(answer)
+        case _:
+            return answer
+
+
+def _edge(source: str, revision: str, cut: Mapping[str, str | bool], edge: str) -> Plain:
+    return {
+        "source": Id("session", source),
+        "revision": revision if revision == "empty" else Id("entry", revision),
+        "cut": {kind: turn if turn is True else Id("turn", str(turn)) for kind, turn in cut.items()},
+        "edge": edge,
+    }
+
+
+def _record(record: Record) -> Plain:
+    """Every field of a record, so that a field that is added must be in the other reference too."""
+    named = {"source", "revision", "cut", "edge", "session", "checkpoint"}
+    plain = {name: value for name, value in record._asdict().items() if name not in named}
+    checkpoint = record.checkpoint
+    return {
+        **plain,
+        **_edge(record.source, record.revision, record.cut, record.edge),
+        "session": Id("session", record.session),
+        "checkpoint": checkpoint if checkpoint == "none" else Id("entry", checkpoint),
+    }

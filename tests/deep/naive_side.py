@@ -1,0 +1,153 @@
+"""The naive harness as a side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from forkproof.reference.inherit import DEFAULTS
+from forkproof.reference.naive import files
+from forkproof.reference.naive.answers import Answer, Failed, No, Stalled, Use
+from forkproof.reference.naive.forking import Asked
+from forkproof.reference.naive.harness import Choices, NaiveHarness
+from forkproof.reference.naive.prompts import FOR_A_SUMMARY, STOPPED
+from forkproof.reference.naive.session import Session, Under
+from forkproof.reference.prompt import Prompt, Text
+from tests.deep.program import Setup
+from tests.deep.same import Id
+from tests.deep.script import Said, Script
+from tests.deep.side import Ask, Pending, Plain, refused
+
+__all__ = ["NaiveSide"]
+
+_SUMMARY: Final = re.compile(r"\(summary of (\S+) from (\S+) to (\S+)\)\n(.*)", re.DOTALL)
+
+
+class NaiveSide:
+    """Operations are over when they return, or when a later one ends them."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.script = Script()
+        self.harness = NaiveHarness(self._model, Choices(setup.busy_source, setup.retained_turns, DEFAULTS))
+
+    def _model(self, prompt: Prompt) -> Answer:
+        match self.script.answer(prompt):
+            case "fails":
+                return Failed()
+            case "stalls":
+                return Stalled()
+            case parts:
+                return [
+                    Text(part.text)
+                    if isinstance(part, Said)
+                    else Use(part.id, part.tool, part.arguments, part.start, part.end)
+                    for part in parts
+                ]
+
+    def create(self, directory: str, texts: Mapping[str, str]) -> None:
+        self.harness.create(directory, texts)
+
+    def open(self, directory: str, settings: Mapping[str, str]) -> Plain:
+        return _session(self.harness.open(directory, settings))
+
+    def import_history(self, directory: str, past: Sequence[tuple[int, str, str]]) -> Plain:
+        return _session(self.harness.import_history(directory, [(user, say) for _, user, say in past]))
+
+    def prompt(self, session: str, text: str) -> Pending:
+        under = self.harness.prompt(session, text)
+        return lambda: _turn(under)
+
+    def compact(self, session: str) -> Pending:
+        under = self.harness.compact(session)
+        return lambda: _compaction(under)
+
+    def fork(self, session: str, ask: Ask) -> Pending:
+        asked = Asked(ask.kind, ask.turn, ask.directory, ask.isolated, ask.overrides)
+        fork = self.harness.fork(session, asked)
+        return lambda: _record(fork.record)
+
+    def cancel(self, session: str) -> Pending:
+        was = self.harness.cancel(session)
+        return lambda: was
+
+    def release(self, command: str) -> None:
+        self.harness.release(command)
+
+    def person_writes(self, directory: str, path: str, text: str) -> None:
+        files.write(self.harness.places[directory], path, text)
+
+    def settle(self) -> None:
+        """Nothing is left to do."""
+
+    def state(self) -> Plain:
+        return {
+            "sessions": [
+                {
+                    "session": Id("session", session.id),
+                    "directory": session.directory,
+                    "settings": session.settings,
+                    "lineage": _lineage(session.lineage),
+                    "points": [[Id("turn", item.turn), item.text] for item in session.items if item.kind == "user"],
+                }
+                for session in self.harness.sessions.values()
+            ],
+            "files": {directory: files.texts(found) for directory, found in self.harness.places.items()},
+            "runs": self.harness.runs,
+        }
+
+    def wording(self, text: str) -> Plain:
+        if text == FOR_A_SUMMARY:
+            return ["asks for a summary"]
+        for stop, words in STOPPED.items():
+            if text == words:
+                return [f"turn {stop}"]
+        found = _SUMMARY.fullmatch(text)
+        if found is None:
+            return ["unknown words", text]
+        session, first, last, summary = found.groups()
+        return ["summary", Id("session", session), Id("entry", first), Id("entry", last), summary]
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+def _session(answer: Session | No) -> Plain:
+    return refused(answer.reason) if isinstance(answer, No) else {"session": Id("session", answer.id)}
+
+
+def _turn(under: Under | No) -> Plain:
+    if isinstance(under, No):
+        return refused(under.reason)
+    return None if under.stop is None else {"turn": Id("turn", under.id), "stop": under.stop}
+
+
+def _compaction(under: Under | No) -> Plain:
+    if isinstance(under, No):
+        return refused(under.reason)
+    if isinstance(under.stop, No):
+        return refused(under.stop.reason)
+    return None if under.stop is None else {"compacted": Id("entry", under.id)}
+
+
+def _lineage(lineage: Mapping[str, Any] | None) -> Plain:
+    if lineage is None:
+        return None
+    revision = lineage["revision"]
+    return {
+        **lineage,
+        "source": Id("session", lineage["source"]),
+        "cut": {kind: turn if turn is True else Id("turn", turn) for kind, turn in lineage["cut"].items()},
+        "revision": revision if revision == "empty" else Id("entry", revision),
+    }
+
+
+def _record(record: Mapping[str, Any] | No | None) -> Plain:
+    if record is None:
+        return None
+    if isinstance(record, No):
+        return refused(record.reason)
+    checkpoint = record["checkpoint"]
+    own = {"session": Id("session", record["session"])}
+    own |= {"checkpoint": checkpoint if checkpoint == "none" else Id("entry", checkpoint)}
+    return {**_lineage(record), **own}
