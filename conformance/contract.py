@@ -16,7 +16,10 @@ from forkproof.conformance.trace.base import ClauseId, Many, TraceModel
 from forkproof.conformance.trace.document import parse
 from forkproof.conformance.trace.problem import TraceError
 
-__all__ = ["Clause", "Contract", "ContractError", "Level", "Profile", "load_contract", "read_contract"]
+__all__ = ["Clause", "Contract", "ContractError", "Level", "Profile", "load_contract", "load_untested", "read_contract"]
+
+SHORTEST_REASON = 20
+"""Letters below which a reason says nothing."""
 
 Level: TypeAlias = Literal["MUST", "SHOULD"]
 """A broken MUST fails a run, a broken SHOULD only warns."""
@@ -82,6 +85,16 @@ class _File(TraceModel):
 def load_contract() -> Contract:
     """The contract that comes with forkproof; read once. Raises `ContractError` for a damaged installation."""
     return read_contract(files("forkproof.conformance").joinpath("contract.yaml").read_bytes())
+
+
+def load_untested(contract: Contract) -> Mapping[str, str]:
+    """Clause id -> why no trace can judge it yet. Raises `ContractError` for an unknown clause or an empty reason."""
+    document = parse(files("forkproof.conformance").joinpath("untested.yaml").read_bytes(), "untested.yaml")
+    found: dict[str, str] = document.value if isinstance(document.value, dict) else {}
+    for clause, reason in found.items():
+        if clause not in contract.clauses or not isinstance(reason, str) or len(reason) < SHORTEST_REASON:
+            raise ContractError(f"untested.yaml: {clause} is no clause, or its reason says nothing")
+    return MappingProxyType(found)
 
 
 def read_contract(data: bytes) -> Contract:

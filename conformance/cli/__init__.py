@@ -59,6 +59,7 @@ COMMANDS: Mapping[str, Subcommand] = {
     "explain": Subcommand(f"{_HERE}.explain:explain", "Explain a clause, a check, a code or a word of the language."),
     "lint": Subcommand(f"{_HERE}.lint:lint", "Check traces without playing them."),
     "selftest": Subcommand(f"{_HERE}.selftest:selftest", "Play the traces on broken references: are the faults found?"),
+    "trace": Subcommand(f"{_HERE}.trace:trace", "Write traces: fill in what the reference does."),
     "schema": Subcommand(f"{_HERE}.schema:schema", "Print a JSON Schema."),
     "baseline": Subcommand(f"{_HERE}.baseline:baseline", "Keep the known deviations of a harness in step."),
     "harness": Subcommand(f"{_HERE}.harness:harness", "Install a harness, or find out why it does not run."),

@@ -73,20 +73,23 @@ def traces(targets: tuple[str, ...], *, as_json: bool) -> None:
 @click.argument("areas", nargs=-1, metavar="[AREA]...")
 @_as_json
 def clauses(areas: tuple[str, ...], *, as_json: bool) -> None:
-    """The clauses of the contract, or of some of its areas, each with the number of checks that cite it."""
+    """The clauses of the contract, or of some of its areas: what proves each, and what breaks it.
+
+    Traces cite it, mutants of the reference break it; a clause without a trace has a written reason.
+    """
     from forkproof.conformance.cli.catalogue import cited, loaded_traces
-    from forkproof.conformance.contract import load_contract
+    from forkproof.conformance.contract import load_contract, load_untested
 
     contract = load_contract()
     wanted = _areas(areas, contract)
     checks = cited(loaded_traces())
-    found = [
-        _clause(clause, checks.get(clause.id, [])) for clause in contract.clauses.values() if clause.area in wanted
-    ]
+    untested = load_untested(contract)
+    chosen = [clause for clause in contract.clauses.values() if clause.area in wanted]
+    found = [_clause(clause, checks.get(clause.id, []), untested) for clause in chosen]
     if as_json:
         _print_json(found)
         return
-    rows = [(c["id"], c["level"], c["profile"], counted(len(c["traces"]), "check"), c["text"]) for c in found]
+    rows = [(c["id"], c["level"], c["profile"], counted(len(c["checks"]), "check"), c["text"]) for c in found]
     _print_table(rows)
 
 
@@ -161,7 +164,9 @@ def _trace(loaded: LoadedTrace) -> dict[str, Any]:
     }
 
 
-def _clause(clause: Clause, checks: Sequence[Check]) -> dict[str, Any]:
+def _clause(clause: Clause, checks: Sequence[Check], untested: Mapping[str, str]) -> dict[str, Any]:
+    from forkproof.reference.mutants import every
+
     return {
         "id": clause.id,
         "area": clause.area,
@@ -170,7 +175,10 @@ def _clause(clause: Clause, checks: Sequence[Check]) -> dict[str, Any]:
         "profile": clause.profile,
         "text": clause.text,
         "sources": list(clause.sources),
-        "traces": [check.id for check in checks],
+        "checks": [check.id for check in checks],
+        "traces": list(dict.fromkeys(check.id.partition("::")[0] for check in checks)),
+        "mutants": [mutant.name for mutant in every() if mutant.clause == clause.id],
+        "untested": untested.get(clause.id),
     }
 
 
