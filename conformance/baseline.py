@@ -42,7 +42,7 @@ class Deviation(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    check: Annotated[str, StringConstraints(pattern=r"^[a-z0-9/-]+::[A-Z]+-[0-9]+(#[0-9]+)?$")]
+    check: Annotated[str, StringConstraints(pattern=r"^[a-z0-9/-]+::(invariant/)?[A-Z]+-[0-9]+(#[0-9]+)?$")]
     verdict: Known = "FAIL"
     fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
     reason: Annotated[str, StringConstraints(min_length=10)]

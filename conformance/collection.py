@@ -20,8 +20,8 @@ from forkproof.adapters.protocol import Deadlines
 from forkproof.conformance.baseline import BaselineError, load_baseline
 from forkproof.conformance.contract import Contract, load_contract
 from forkproof.conformance.engine import Engine, Played
+from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.recorder import Recorder
-from forkproof.conformance.trace.checks import Check, check_ids
 from forkproof.conformance.trace.load import LoadedTrace, load
 from forkproof.conformance.trace.problem import Problem, TraceError
 from forkproof.conformance.verdict import CHECKED, Verdict
@@ -56,7 +56,7 @@ class TraceFile(pytest.File):
         """The checks that were asked for. A trace that can't be loaded is one item, which fails with what is wrong."""
         try:
             self.loaded: LoadedTrace = load(_near(self.path))
-            checks = check_ids(self.loaded)
+            checks = all_checks(self.loaded)
             _known_clauses(checks, self.suite.contract)
         except TraceError as error:
             yield BrokenTrace.from_parent(self, name="TRACE", error=error)
@@ -81,7 +81,7 @@ class CheckItem(pytest.Item):
 
     parent: TraceFile
 
-    def __init__(self, *, check: Check, **kwargs: Any) -> None:
+    def __init__(self, *, check: Judged, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.check = check
 
@@ -135,7 +135,7 @@ def _near(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _known_clauses(checks: Iterable[Check], contract: Contract) -> None:
+def _known_clauses(checks: Iterable[Judged], contract: Contract) -> None:
     """See that the contract has every clause that is cited. Raises `TraceError`."""
     unknown = [check for check in checks if check.clause not in contract.clauses]
     if unknown:

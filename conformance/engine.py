@@ -14,9 +14,9 @@ from forkproof.adapters.protocol import Deadlines
 from forkproof.adapters.registry import Entry
 from forkproof.conformance.baseline import Baseline
 from forkproof.conformance.contract import Contract
+from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.judge import judge, suite_error
 from forkproof.conformance.recording import checked, observed
-from forkproof.conformance.trace.checks import Check, check_ids
 from forkproof.conformance.trace.load import LoadedTrace, shipped_root
 from forkproof.conformance.trial import observe
 from forkproof.conformance.verdict import CheckResult
@@ -59,7 +59,7 @@ class Engine:
         """Play one trace on a fresh harness and judge every check. Raises only KeyboardInterrupt."""
         started = time.perf_counter()
         adapter = self.entry.create()
-        checks = check_ids(loaded)
+        checks = all_checks(loaded)
         try:
             observation = self._runner.run(observe(adapter, loaded.trace, loaded.slug, self.seed, self.deadlines))
             results = judge(loaded.trace, checks, observation, self.contract)
@@ -68,11 +68,11 @@ class Engine:
         seen = observed(observation, time.perf_counter() - started)
         return Played(seen, self._checked(checks, results))
 
-    def _checked(self, checks: tuple[Check, ...], results: tuple[CheckResult, ...]) -> dict[str, Checked]:
+    def _checked(self, checks: tuple[Judged, ...], results: tuple[CheckResult, ...]) -> dict[str, Checked]:
         applied = [self.baseline.apply(r) if self.baseline else r for r in results]
         return {r.id: self._event(c, r) for c, r in zip(checks, applied, strict=True)}
 
-    def _event(self, check: Check, result: CheckResult) -> Checked:
+    def _event(self, check: Judged, result: CheckResult) -> Checked:
         version = f"@{self.entry.version}" if self.entry.version else ""
         replay = f"forkproof run {self.entry.name}{version} {result.id} --seed {self.seed}"
         known = self.baseline.deviations.get(result.id) if self.baseline else None
@@ -84,7 +84,7 @@ class Engine:
             known={"reason": known.reason, "url": known.url} if known else None,
         )
 
-    def _own_fault(self, loaded: LoadedTrace, checks: tuple[Check, ...], error: Exception) -> Played:
+    def _own_fault(self, loaded: LoadedTrace, checks: tuple[Judged, ...], error: Exception) -> Played:
         said = f"a fault of forkproof itself: {type(error).__name__}: {error}"
         results = tuple(suite_error(check, self.contract, said) for check in checks)
         where = "".join(traceback.format_exception(error))

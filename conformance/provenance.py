@@ -55,7 +55,8 @@ class Lineage:
         if item.startswith("foreign/"):
             return "leaked from another run of this trace"
         if item.startswith(PROBE):
-            return "own"
+            asked = item.removeprefix(PROBE).partition(".")[0]
+            return "own" if asked == session else f"leaked from session {asked}"
         if rest.startswith("summary"):
             return "summary"
         turn = self.turn_of_call.get(name, name)
@@ -66,10 +67,11 @@ class Lineage:
         owner = next((s for s, turns in self.own.items() if turn in turns), None)
         if owner is None:
             return "unknown"
-        ancestors = self._ancestors(session)
+        ancestors = self.ancestors(session)
         return f"leaked from after the cut of {owner}" if owner in ancestors else f"leaked from session {owner}"
 
-    def _ancestors(self, session: str) -> list[str]:
+    def ancestors(self, session: str) -> list[str]:
+        """The sessions that this one was forked from, the nearest first."""
         line = []
         while session in self.sources:
             session = self.sources[session]

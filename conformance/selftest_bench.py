@@ -15,9 +15,9 @@ from forkproof.adapters.inprocess import ReferenceAdapter, create
 from forkproof.adapters.mutated import mutated
 from forkproof.adapters.protocol import Deadlines
 from forkproof.conformance.contract import Contract, load_contract
+from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.judge import judge
 from forkproof.conformance.selftest import Cell, MutantRow
-from forkproof.conformance.trace.checks import Check, check_ids
 from forkproof.conformance.trace.load import LoadedTrace, load
 from forkproof.conformance.trial import observe
 from forkproof.conformance.verdict import CheckResult, Verdict
@@ -49,13 +49,13 @@ class Bench:
 
     files: Sequence[Path]
     contract: Contract = field(default_factory=load_contract)
-    _plans: list[tuple[LoadedTrace, tuple[Check, ...]]] = field(default_factory=list)
+    _plans: list[tuple[LoadedTrace, tuple[Judged, ...]]] = field(default_factory=list)
     _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def __enter__(self) -> Self:
         """Load the traces. Raises `TraceError`."""
         loaded = [load(path) for path in self.files]
-        self._plans = [(each, check_ids(each)) for each in loaded]
+        self._plans = [(each, all_checks(each)) for each in loaded]
         return self
 
     def __exit__(
@@ -93,7 +93,7 @@ class Bench:
         cells = {loaded.slug: self._cell(mutant, loaded, checks) for loaded, checks in self._plans}
         return MutantRow(mutant.name, mutant.clause, mutant.kind, mutant.summary, cells)
 
-    def _cell(self, mutant: Mutant, loaded: LoadedTrace, checks: tuple[Check, ...]) -> Cell:
+    def _cell(self, mutant: Mutant, loaded: LoadedTrace, checks: tuple[Judged, ...]) -> Cell:
         try:
             with _no_circle():
                 results = self._play(mutated(mutant), loaded, checks, Deadlines(WAIT, WAIT, WAIT))
@@ -108,7 +108,7 @@ class Bench:
         return Cell("unclear", tuple(r.id for r in stuck), stuck[0].reason) if stuck else Cell("survived")
 
     def _play(
-        self, adapter: ReferenceAdapter, loaded: LoadedTrace, checks: tuple[Check, ...], deadlines: Deadlines
+        self, adapter: ReferenceAdapter, loaded: LoadedTrace, checks: tuple[Judged, ...], deadlines: Deadlines
     ) -> tuple[CheckResult, ...]:
         observation = self._runner.run(observe(adapter, loaded.trace, loaded.slug, SEED, deadlines))
         return judge(loaded.trace, checks, observation, self.contract)

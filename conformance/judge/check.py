@@ -6,12 +6,16 @@ section 6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from forkproof.conformance.contract import Contract
+from forkproof.conformance.histories import Histories
+from forkproof.conformance.invariants import InvariantCheck, Judged
 from forkproof.conformance.judge import effects, files, prompts, records
 from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, untestable
+from forkproof.conformance.judge.invariants import invariant
 from forkproof.conformance.judge.prompts import item_json
 from forkproof.conformance.observation import Observation, StepSeen
 from forkproof.conformance.provenance import Lineage
@@ -36,19 +40,43 @@ _Outcome = tuple[Verdict, Finding]
 
 
 def judge(
-    trace: Trace, checks: tuple[Check, ...], observation: Observation, contract: Contract
+    trace: Trace, checks: Sequence[Judged], observation: Observation, contract: Contract
 ) -> tuple[CheckResult, ...]:
-    """One result for each check, in the trace's order."""
+    """One result for each check, in their order."""
     lineage = Lineage.of(trace)
-    return tuple(_result(check, _judge(check, trace, lineage, observation, contract), contract) for check in checks)
+    histories = Histories.of(trace) if any(isinstance(check, InvariantCheck) for check in checks) else None
+    return tuple(
+        _result(check, _judge(check, trace, lineage, observation, contract), contract)
+        if isinstance(check, Check) or histories is None
+        else _invariant(check, trace, histories, observation, contract)
+        for check in checks
+    )
 
 
-def suite_error(check: Check, contract: Contract, reason: str) -> CheckResult:
+def _invariant(
+    check: InvariantCheck, trace: Trace, histories: Histories, observation: Observation, contract: Contract
+) -> CheckResult:
+    excused, error = _undeclared(trace, observation), observation.error
+    if excused:
+        return _result(check, (Verdict.NOT_APPLICABLE, Finding("unobservable", excused)), contract)
+    found, step = invariant(check.clause, histories, observation)
+    if found.status == "bad":
+        outcome = _verdict(found, contract.clauses[check.clause].level, observation), found
+    elif error is not None:
+        # What came after the error was never seen.
+        outcome = Verdict(error.verdict), untestable(_error_line(error.code, error.cause, error.hint))
+    else:
+        outcome = (Verdict.PASS if found.status == "ok" else Verdict.NOT_APPLICABLE), found
+    result = _result(check, outcome, contract)
+    return result if step is None else replace(result, step=step)
+
+
+def suite_error(check: Judged, contract: Contract, reason: str) -> CheckResult:
     """The result of a check that we ourselves could not carry out."""
     return _result(check, (Verdict.SUITE_ERROR, bad(reason)), contract)
 
 
-def _result(check: Check, outcome: _Outcome, contract: Contract) -> CheckResult:
+def _result(check: Judged, outcome: _Outcome, contract: Contract) -> CheckResult:
     verdict, found = outcome
     told = ""
     if verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.UNOBSERVABLE):
@@ -88,15 +116,21 @@ def _judge(check: Check, trace: Trace, lineage: Lineage, observation: Observatio
 
 
 def _not_applicable(trace: Trace, expectation: Expectation, observation: Observation) -> str:
-    description = observation.description
-    missing = [c for c in trace.needs if c not in description.capabilities]
+    missing = _undeclared(trace, observation)
     if missing:
-        return f"{description.harness} does not declare {', '.join(missing)}"
+        return missing
+    description = observation.description
     for policy, choices in (expectation.when or {}).items():
         declared = description.policies.get(policy)
         if declared not in choices:
             return f"for {policy}={'|'.join(choices)}; declared is {declared or 'nothing'}"
     return ""
+
+
+def _undeclared(trace: Trace, observation: Observation) -> str:
+    description = observation.description
+    missing = [c for c in trace.needs if c not in description.capabilities]
+    return f"{description.harness} does not declare {', '.join(missing)}" if missing else ""
 
 
 def _apply(kind: str, case: Case) -> Finding:
