@@ -14,7 +14,9 @@ from forkproof.reference.mutants.mutant import Mutant
 
 __all__ = ["MODULES", "Mutant", "every", "named"]
 
-MODULES: Final = ("cuts", "snapshots", "pairing", "compactions", "isolation", "records", "workspaces", "operations")
+MODULES: Final = (
+    "cuts", "snapshots", "pairing", "compactions", "isolation", "records", "workspaces", "operations", "authority",
+)  # fmt: skip
 """The modules with mutants, in the order in which they are shown. They are imported when they are asked for."""
 
 

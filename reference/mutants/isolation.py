@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from forkproof.reference.cut import Place, Point
-from forkproof.reference.fork import Child, ForkRequest, fork
+from forkproof.reference.fork import Child, ForkRequest
 from forkproof.reference.harness import Harness
-from forkproof.reference.inherit import Setting
 from forkproof.reference.mutants.mutant import Mutant
-from forkproof.reference.mutants.surgery import rebuilt
+from forkproof.reference.mutants.surgery import of_forks, rebuilt
 from forkproof.reference.project import full_path
-from forkproof.reference.record import Record, WorkspaceKind
+from forkproof.reference.record import Record
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.session import Session
 from forkproof.reference.turn import Ended
@@ -39,10 +36,10 @@ class _Family(Harness):
 class _WritesBoth(_Family):
     """What is said in a child is said in its source too."""
 
-    async def prompt(self, id_: str, text: str) -> Ended | Refusal:
+    async def prompt(self, id_: str, *said: Any, **more: Any) -> Ended | Refusal:
         child, source = self.session(id_), self.parent_of(id_)
         known = set(full_path(child.leaf)) if child is not None else set()
-        ended = await super().prompt(id_, text)
+        ended = await super().prompt(id_, *said, **more)
         if child is not None and source is not None:
             new = [entry for entry in full_path(child.leaf) if entry not in known]
             source.leaf = rebuilt([*full_path(source.leaf), *new])
@@ -52,10 +49,10 @@ class _WritesBoth(_Family):
 class _StoresInSource(_Family):
     """A child's turns are kept in its source only."""
 
-    async def prompt(self, id_: str, text: str) -> Ended | Refusal:
+    async def prompt(self, id_: str, *said: Any, **more: Any) -> Ended | Refusal:
         child, source = self.session(id_), self.parent_of(id_)
         before = child.leaf if child is not None else None
-        ended = await super().prompt(id_, text)
+        ended = await super().prompt(id_, *said, **more)
         if child is not None and source is not None:
             child.leaf, source.leaf = before, child.leaf
         return ended
@@ -64,24 +61,24 @@ class _StoresInSource(_Family):
 class _ForgetsItsTurns(_Family):
     """A child starts again at its cut with every prompt."""
 
-    async def prompt(self, id_: str, text: str) -> Ended | Refusal:
+    async def prompt(self, id_: str, *said: Any, **more: Any) -> Ended | Refusal:
         child, source = self.session(id_), self.parent_of(id_)
         if child is not None and source is not None:
             entry = child.leaf
             while entry is not None and entry.stamp.session == id_:
                 entry = entry.parent
             child.leaf = entry
-        return await super().prompt(id_, text)
+        return await super().prompt(id_, *said, **more)
 
 
 class _SourceSeesChild(_Family):
     """A source goes on from where its newest child is."""
 
-    async def prompt(self, id_: str, text: str) -> Ended | Refusal:
+    async def prompt(self, id_: str, *said: Any, **more: Any) -> Ended | Refusal:
         session, children = self.session(id_), self.children_of(id_)
         if session is not None and children and children[-1].leaf is not None:
             session.leaf = children[-1].leaf
-        return await super().prompt(id_, text)
+        return await super().prompt(id_, *said, **more)
 
 
 class _SiblingsShare(_Family):
@@ -118,32 +115,16 @@ class _SourceIsGone(_Family):
         return record
 
 
-def _moves_source(
-    id_: str,
-    source: Session,
-    place: Place,
-    directory: str,
-    workspace: WorkspaceKind,
-    settings: Mapping[str, Setting],
-) -> Child:
-    child = fork(id_, source, place, directory, workspace, settings)
+def _moves_source(child: Child, source: Session, place: Place) -> Child:
     source.leaf = place.leaf
     return child
 
 
-def _own_turns_only(
-    id_: str,
-    source: Session,
-    place: Place,
-    directory: str,
-    workspace: WorkspaceKind,
-    settings: Mapping[str, Setting],
-) -> Child:
+def _own_turns_only(child: Child, source: Session, place: Place) -> Child:
     """A fork of a fork holds what its source said itself, and not what that one inherited."""
     if source.header.lineage is not None:
-        own = [entry for entry in full_path(place.leaf) if entry.stamp.session == source.header.id]
-        place = place._replace(leaf=rebuilt(own))
-    return fork(id_, source, place, directory, workspace, settings)
+        child.session.leaf = rebuilt(e for e in full_path(place.leaf) if e.stamp.session == source.header.id)
+    return child
 
 
 MUTANTS: Final = (
@@ -152,7 +133,7 @@ MUTANTS: Final = (
         "ISO-1",
         "parent-mutated",
         "A fork sets its source back to the cut.",
-        rules=lambda rules: replace(rules, fork=_moves_source),
+        rules=of_forks(_moves_source),
     ),
     Mutant(
         "child-writes-source-too",
@@ -194,7 +175,7 @@ MUTANTS: Final = (
         "ISO-6",
         "empty-fork",
         "A fork of a fork loses what its source had inherited.",
-        rules=lambda rules: replace(rules, fork=_own_turns_only),
+        rules=of_forks(_own_turns_only),
     ),
     Mutant(
         "child-forked-anew-each-time",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final, cast
 
 from forkproof.reference.cut import Place
-from forkproof.reference.fork import Child, fork
+from forkproof.reference.fork import Child
 from forkproof.reference.inherit import Setting
 from forkproof.reference.mutants.mutant import Mutant
-from forkproof.reference.record import Record, WorkspaceKind
+from forkproof.reference.mutants.surgery import of_forks
+from forkproof.reference.record import Record
 from forkproof.reference.rules import Rules
 from forkproof.reference.session import Session
 
@@ -21,18 +21,10 @@ Saying = Callable[[Record, Session, Place], Mapping[str, Any]]
 
 
 def _recording(saying: Saying) -> Callable[[Rules], Rules]:
-    def rule(
-        id_: str,
-        source: Session,
-        place: Place,
-        directory: str,
-        workspace: WorkspaceKind,
-        settings: Mapping[str, Setting],
-    ) -> Child:
-        child = fork(id_, source, place, directory, workspace, settings)
+    def changed(child: Child, source: Session, place: Place) -> Child:
         return Child(child.session, child.record._replace(**saying(child.record, source, place)))
 
-    return lambda rules: replace(rules, fork=rule)
+    return of_forks(changed)
 
 
 def _always(**fields: object) -> Callable[[Rules], Rules]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from forkproof.reference.cut import BusySource, Place, Point, boundary
 from forkproof.reference.entries import Entry
@@ -20,14 +20,14 @@ __all__ = ["MUTANTS"]
 class _ReadsLate(Harness):
     """The child's prefix is read from the source when the child is first prompted."""
 
-    async def prompt(self, id_: str, text: str) -> Ended | Refusal:
+    async def prompt(self, id_: str, *said: Any, **more: Any) -> Ended | Refusal:
         child = self.session(id_)
         lineage = child.header.lineage if child is not None else None
         if child is not None and lineage is not None and lineage.cut == {"head": True}:
             source = self.session(lineage.source)
             if source is not None and (child.leaf is None or child.leaf.stamp.session != id_):
                 child.leaf = source.leaf
-        return await super().prompt(id_, text)
+        return await super().prompt(id_, *said, **more)
 
 
 class _CancelsTheSource(Harness):

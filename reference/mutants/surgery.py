@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from forkproof.reference.cut import Place, Point, cut
 from forkproof.reference.entries import Checkpoint, Entry, TurnEnded, append
+from forkproof.reference.fork import Child, fork
 from forkproof.reference.project import full_path
 from forkproof.reference.refusal import Refusal
+from forkproof.reference.rules import Rules
+from forkproof.reference.session import Session
 
-__all__ = ["Cut", "of_places", "path_after", "rebuilt", "turns_ended"]
+__all__ = ["Cut", "of_forks", "of_places", "path_after", "rebuilt", "turns_ended"]
 
 Cut: TypeAlias = Callable[[Entry | None, Point, Mapping[str, Entry]], Place | Refusal]
 """The rule `cut`: a leaf, the point that was asked for and the turns in, a place out."""
@@ -48,3 +51,12 @@ def of_places(changed: Callable[[Entry | None, Point, Place], Place]) -> Cut:
 def turns_ended(entries: Iterable[Entry], *stops: str) -> set[str]:
     """The ids of the turns that ended so."""
     return {entry.turn for entry in entries if isinstance(entry.body, TurnEnded) and entry.body.stop in stops}
+
+
+def of_forks(changed: Callable[[Child, Session, Place], Child]) -> Callable[[Rules], Rules]:
+    """Rules whose `fork` makes the right child and then changes it; the source and the place are told too."""
+
+    def rule(id_: str, source: Session, place: Place, *told: Any, **more: Any) -> Child:
+        return changed(fork(id_, source, place, *told, **more), source, place)
+
+    return lambda rules: replace(rules, fork=rule)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from forkproof.reference.cut import Place, Point
 from forkproof.reference.entries import Answered, Entry
-from forkproof.reference.fork import Child, ForkRequest, fork
+from forkproof.reference.fork import Child, ForkRequest
 from forkproof.reference.harness import Harness
-from forkproof.reference.inherit import Setting
 from forkproof.reference.mutants.mutant import Mutant
-from forkproof.reference.mutants.surgery import path_after
+from forkproof.reference.mutants.surgery import of_forks, path_after
 from forkproof.reference.prompt import ToolCall
 from forkproof.reference.record import Record, WorkspaceKind
 from forkproof.reference.refusal import Refusal
@@ -65,16 +63,8 @@ class _CopiesTheShared(Harness):
         return record
 
 
-def _runs_in_source(
-    id_: str,
-    source: Session,
-    place: Place,
-    directory: str,
-    workspace: WorkspaceKind,
-    settings: Mapping[str, Setting],
-) -> Child:
+def _runs_in_source(child: Child, source: Session, _place: Place) -> Child:
     """The record names the new directory, and the tools run in the old one."""
-    child = fork(id_, source, place, directory, workspace, settings)
     child.session.header = replace(child.session.header, directory=source.header.directory)
     return child
 
@@ -106,6 +96,6 @@ MUTANTS: Final = (
         "ENV-3",
         "cwd-worktree",
         "The tools of an isolated fork run in the source's directory.",
-        rules=lambda rules: replace(rules, fork=_runs_in_source),
+        rules=of_forks(_runs_in_source),
     ),
 )
