@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from forkproof.adapters.prompt import Prompt
 
 __all__ = [
+    "Drop",
     "Kind",
     "Model",
     "ModelReply",
@@ -19,6 +20,7 @@ __all__ = [
     "NativeCall",
     "Say",
     "Stall",
+    "Think",
     "ToolUse",
 ]
 
@@ -49,6 +51,24 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
+class Think:
+    """Thinking of the model, marker included, with its opaque form: a signature, or what is encrypted.
+
+    `encrypted` thinking may come back without its text, `signed` thinking only whole; both only byte for byte.
+    """
+
+    name: str
+    text: str
+    opaque: str = ""
+    form: Literal["plain", "signed", "encrypted"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The connection breaks at this place."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stall:
     """Hold the stream open at this place until the suite releases it."""
 
@@ -57,11 +77,15 @@ class Stall:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One answer of the model: texts and calls in order, or a failure with an HTTP status and a message."""
+    """One answer of the model: texts and calls in order, or a failure with an HTTP status and a message.
 
-    parts: tuple[Say | ToolUse | Stall, ...] = ()
+    `stored` is the id under which the provider keeps the conversation up to this answer, empty if it does not.
+    """
+
+    parts: tuple[Say | Think | ToolUse | Stall | Drop, ...] = ()
     status: int = 200
     message: str = ""
+    stored: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,20 @@
 Its types are the reference's own: the reference speaks it natively.
 """
 
-from forkproof.reference.prompt import Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult, as_json
+from forkproof.reference.prompt import (
+    Blob,
+    Message,
+    Part,
+    Prompt,
+    Reasoning,
+    Role,
+    Stored,
+    Text,
+    ToolCall,
+    ToolResult,
+    as_json,
+)
 
-__all__ = ["Message", "Part", "Prompt", "Reasoning", "Role", "Text", "ToolCall", "ToolResult", "as_json"]
+__all__ = [
+    "Blob", "Message", "Part", "Prompt", "Reasoning", "Role", "Stored", "Text", "ToolCall", "ToolResult", "as_json",
+]  # fmt: skip

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from forkproof.adapters.authority import Hook, Person
 from forkproof.adapters.exchange import Model
 
 __all__ = [
@@ -39,10 +41,15 @@ class Trial:
     """Everything that an adapter needs to run one harness process for one trace.
 
     `root` is an empty private directory of this trial; the harness's HOME, temporary files and the suite's control
-    files go below it. In-process adapters get the `model` itself, real ones reach it at `endpoint`.
+    files go below it. In-process adapters get the `model` itself, real ones reach it at `endpoint`. `keeping` is set
+    for a trace about conversations that the provider keeps: the harness is to have it keep them in this form.
+    `person` answers the harness's questions, and plays the `hooks`, which are to be installed.
     """
 
     root: Path
     model: Model
     endpoint: Endpoint | None = None
     deadlines: Deadlines = Deadlines()
+    keeping: Literal["response", "conversation"] | None = None
+    person: Person | None = None
+    hooks: tuple[Hook, ...] = ()

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.model.given import Thought
 from forkproof.adapters.model.script import SeenRequest
-from forkproof.adapters.protocol import Description, ForkRecord
+from forkproof.adapters.protocol import Covered, Description, ForkRecord, HookRun, Question
+from forkproof.adapters.side import FilesPutBack, StateRead
+from forkproof.conformance.readings import NOTHING, Readings
 
 __all__ = ["Observation", "Outcome", "PartSeen", "StepSeen", "TurnSeen"]
 
@@ -22,7 +25,13 @@ Outcome: TypeAlias = Literal["done", "refused", "unsupported", "unknown", "pendi
 
 @dataclass(frozen=True, slots=True)
 class StepSeen:
-    """One step as it went. `files` is the session's workspace after the step, `runs` the counters then."""
+    """One step as it went. `files` is the session's workspace after the step, `runs` the counters then.
+
+    `asked` and `hooks` are the questions to the person and the runs of hooks up to then, in all sessions. `state` is
+    the side state of sessions as the harness tells it, where the step looks at that; `put_back` what it says of files
+    that it put back.
+    `editor` is the text that a move gave back, `readings` what was read of the session.
+    """
 
     index: int
     key: str
@@ -34,6 +43,12 @@ class StepSeen:
     stop: str | None = None
     files: Mapping[str, str] | None = None
     runs: Mapping[str, int] = field(default_factory=dict)
+    editor: str | None = None
+    readings: Readings = NOTHING
+    state: Mapping[str, StateRead] = field(default_factory=dict)
+    put_back: FilesPutBack | None = None
+    asked: tuple[Question, ...] = ()
+    hooks: tuple[HookRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +66,9 @@ class PartSeen:
 
     `sessions` maps labels to the harness's ids, `records` labels to fork records, `probes` labels to the turn that
     asked for the session's next prompt at the end of the part. `compactions` maps names to native ids where there are
-    any.
+    any. `thoughts` are the thinking that the model gave, by item.
+    `opened` holds, by a resume's step, the id that was named and the one that was opened; `together`
+    the single outcomes of steps that ran at the same time.
     """
 
     nonce: str
@@ -64,6 +81,10 @@ class PartSeen:
     records: Mapping[str, ForkRecord]
     probes: Mapping[str, str]
     compactions: Mapping[str, str]
+    covered: Mapping[str, Covered] = field(default_factory=dict)
+    thoughts: Mapping[str, Thought] = field(default_factory=dict)
+    opened: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    together: tuple[StepSeen, ...] = ()
 
     def requests_of(self, turn: str) -> tuple[SeenRequest, ...]:
         """The turn's requests, first to last."""

@@ -7,7 +7,7 @@ harness that hangs ends as TIMEOUT and not as a hanging suite. What each kind of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -31,10 +31,17 @@ from forkproof.adapters.protocol import (
     World,
 )
 from forkproof.conformance.moves import move
+from forkproof.conformance.moves.reading import read
+from forkproof.conformance.moves.durable import wake
+from forkproof.conformance.moves.delegation import read_state
 from forkproof.conformance.observation import PartSeen, StepSeen, TurnSeen
 from forkproof.conformance.part import BlockedError, Part
+from forkproof.conformance.paths import imported_paths
+from forkproof.conformance.person import CurrentPerson, ScriptedPerson
+from forkproof.conformance.readings import wanted_readings
 from forkproof.conformance.stage import PROBE, name_of, own_counters, replies, session_of, unless
-from forkproof.conformance.trace.model import SayStep, Trace
+from forkproof.conformance.trace.model import SayStep, Trace, UnknownName
+from forkproof.conformance.trace.settings import chosen
 
 __all__ = ["PartPlayer", "Stage"]
 
@@ -49,12 +56,17 @@ class Stage:
     world: World
     description: Description
     deadlines: Deadlines
+    person: CurrentPerson
 
 
 class PartPlayer:
     """Plays one part once. `seen()` may be asked at any time, also after an error: it holds all that was seen.
 
-    `running` holds the turn under way in each session, `waiting` forks that have not answered yet; moves use both.
+    `running` holds the turn under way in each session, `waiting` forks that have not answered yet,
+    `errands` the names of the child agents' turns that a turn starts, `roles` who
+    answers a turn where that is not the agent itself, `current` the name of the turn in each session,
+    `queued` the messages that wait with their tickets, `compacting` the compactions under way with their sessions;
+    moves use them.
     """
 
     def __init__(self, stage: Stage, trace: Trace, script: ScriptedModel, kept: tuple[bool, ...], name: str) -> None:
@@ -62,9 +74,16 @@ class PartPlayer:
         self.trace = trace
         self.script = script
         self.part = Part(name, script)
+        self.person = ScriptedPerson(script.markers, trace.hooks)
         self.running: dict[str, asyncio.Task[Answer]] = {}
         self.waiting: dict[str, asyncio.Task[Answer]] = {}
+        self.current: dict[str, str] = {}
+        self.queued: dict[str, str | None] = {}
+        self.compacting: dict[str, tuple[str, asyncio.Task[Answer]]] = {}
+        self.errands: dict[str, tuple[str, ...]] = {}
+        self.roles: dict[str, str] = {}
         self._kept = kept
+        self._wanted = wanted_readings(trace)
 
     def seen(self) -> PartSeen:
         """Everything seen so far."""
@@ -72,6 +91,7 @@ class PartPlayer:
 
     async def play(self, probed: tuple[str, ...]) -> None:
         """Play every kept step, then ask each probed session for its next prompt. Raises an `AdapterError`."""
+        self.stage.person.person = self.person
         try:
             await self._open_main()
             for index, step in enumerate(self.trace.steps):
@@ -91,18 +111,21 @@ class PartPlayer:
         directory = self.stage.world.create(f"{part.name}-main", self.trace.files)
         part.directories["main"], part.paths["main"] = directory, []
         importing = bool(imported) and "import" in self.stage.description.capabilities
-        operation: Operation = OpenSession(directory)
+        settings = chosen(self.trace.settings)
+        operation: Operation = OpenSession(directory, settings)
         if importing:
-            operation = Import(directory, tuple(self._imported(turn) for turn in imported))
+            operation = Import(directory, tuple(self._imported(turn) for turn in imported), settings)
         answer = await self.ask(operation)
         if not isinstance(answer, SessionOpened):
             raise StartFailed(f"no session could be opened: {answer}", "the harness's own messages are in run.jsonl")
         part.sessions["main"] = answer.session
+        if importing:
+            for name, path in imported_paths(imported).items():
+                part.move("main", name, path)
         for index, turn in enumerate(imported):
             if importing:
                 native = answer.turns[index] if index < len(answer.turns) else None
                 part.turns[turn.turn] = TurnSeen("main", native, stop="end_turn")
-                part.paths["main"].append(turn.turn)
                 self.script.produced.update({f"{turn.turn}.user", f"{turn.turn}.say"})
             else:
                 self.script.step = -1
@@ -110,7 +133,9 @@ class PartPlayer:
 
     def _imported(self, turn: Any) -> ImportedTurn:
         mark = self.script.markers.mark
-        return ImportedTurn(turn.at, mark(turn.user, f"{turn.turn}.user"), mark(turn.say, f"{turn.turn}.say"))
+        user, say = mark(turn.user, f"{turn.turn}.user"), mark(turn.say, f"{turn.turn}.say")
+        behind = turn.behind.unknown if isinstance(turn.behind, UnknownName) else turn.behind
+        return ImportedTurn(turn.at, user, say, turn.turn, behind, turn.id)
 
     async def _settle(self) -> None:
         """End what still runs, as a person who closes the session would, so that probes meet idle sessions."""
@@ -118,9 +143,18 @@ class PartPlayer:
             if not task.done():
                 await self.ask(Cancel(self.part.session(label)))
             await self.end_turn(label)
+        for turn in list(self.queued):
+            await self.ask(Cancel(self.part.session(self.part.turns[turn].session)))
+        for label, task in list(self.compacting.values()):
+            if not task.done():
+                await self.ask(Cancel(self.part.session(label)))
+
+    def compacting_in(self) -> frozenset[str]:
+        """The sessions in which a compaction is under way."""
+        return frozenset(label for label, _ in self.compacting.values())
 
     async def _drop_tasks(self) -> None:
-        tasks = [*self.running.values(), *self.waiting.values()]
+        tasks = [*self.running.values(), *self.waiting.values(), *(task for _, task in self.compacting.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -143,23 +177,39 @@ class PartPlayer:
         directory = self.part.directory_of(label, source if isinstance(source, str) else "main")
         files = self.stage.world.read(directory) if directory else None
         runs = own_counters(self.stage.world.runs(), self.script.markers)
-        self.part.steps.append(replace(seen, files=files, runs=runs))
+        person = self.person
+        seen = replace(seen, asked=tuple(person.asked), hooks=tuple(person.hook_runs))
+        state = await read_state(self, index, label)
+        readings = await read(self, label, self._wanted[index])
+        self.part.steps.append(replace(seen, files=files, runs=runs, state=state, readings=readings))
 
     # --- turns -----------------------------------------------------------------------------------------------------
 
-    def begin_turn(self, turn: str, label: str, user: str, answers: tuple[ModelReply, ...]) -> None:
-        """Give the session a message; its turn is then in `running`."""
+    def begin_turn(
+        self,
+        turn: str,
+        label: str,
+        user: str,
+        answers: tuple[ModelReply, ...],
+        attachments: Mapping[str, str] | None = None,
+    ) -> None:
+        """Give the session a message, with files where there are any; its turn is then in `running`."""
+        self.current[label] = turn
         self.script.begin_turn(turn, answers)
         self.part.begin_turn(turn, label)
-        prompt = SendPrompt(self.part.session(label), self.script.markers.mark(user, f"{turn}.user"))
+        for text in (attachments or {}).values():
+            self.script.produced.update(self.script.markers.find(text))
+        said = self.script.markers.mark(user, f"{turn}.user")
+        prompt = SendPrompt(self.part.session(label), said, attachments or {}, self.roles.get(turn, ""))
         self.running[label] = asyncio.ensure_future(self.stage.adapter.perform(prompt))
 
     async def end_turn(self, label: str) -> Answer:
         """Wait for the end of the session's turn."""
-        turn = self.part.paths[label][-1]
+        turn = self.current.pop(label)
         answer = await self.within(asyncio.shield(self.running[label]), f"the end of turn {turn}")
         del self.running[label]
-        self.script.end_turn(turn)
+        for name in (turn, *self.errands.get(turn, ())):
+            self.script.end_turn(name)
         if isinstance(answer, TurnEnded):
             self.part.turns[turn] = TurnSeen(label, answer.native, answer.stop)
         return answer
@@ -172,6 +222,7 @@ class PartPlayer:
         if label in self.part.sessions:
             turn = f"{PROBE}{label}"
             self.part.probes[label] = turn
+            await wake(self, label)
             await self._turn_to_end(turn, label, "And now?", "Nothing more.")
 
     # --- asking ----------------------------------------------------------------------------------------------------

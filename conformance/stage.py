@@ -9,23 +9,33 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forkproof.adapters.model.markers import Markers
-from forkproof.adapters.protocol import ModelReply, Say, ToolUse
+from forkproof.adapters.protocol import Drop, ModelReply, Say, Stall, Think, ToolUse
+from forkproof.conformance.side import SIDE_TOOLS, side_use
 from forkproof.conformance.trace.model import (
     AwaitStep,
     CallStep,
+    CompactStep,
     Expectation,
     FailStep,
     ForkStep,
+    QueueStep,
     ReleaseStep,
     SayStep,
     TogetherStep,
     Trace,
     TurnStep,
 )
-from forkproof.conformance.trace.steps import STEP_KEYS, StepModel
+from forkproof.conformance.trace.names import calls_of, numbered
+from forkproof.conformance.trace.steps import STEP_KEYS, AtOnceStep, StepModel
+from forkproof.conformance.trace.steps_durable import RestartStep
+from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep
+from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep
+from forkproof.conformance.trace.steps_tree import CloneStep
+from forkproof.conformance.trace.stream import DropStep, StallStep, ThinkStep
 
 __all__ = [
     "PROBE",
+    "attached",
     "control_sets",
     "expectations",
     "kept_steps",
@@ -46,7 +56,7 @@ def name_of(step: StepModel) -> tuple[str, str]:
     for key in STEP_KEYS:
         name = getattr(step, key, None) or getattr(step, f"{key}_", None)
         if name is not None:
-            return key, str(name)
+            return key, "+".join(name_of(inner)[1] for inner in name) if key == "together" else str(name)
     raise TypeError(step)
 
 
@@ -58,23 +68,43 @@ def session_of(step: StepModel, trace: Trace) -> str:
     match step:
         case ForkStep():
             return step.fork
+        case CloneStep():
+            return step.clone
         case AwaitStep():
-            return next((s.in_ for s in trace.steps if isinstance(s, TurnStep) and s.turn == step.await_), "main")
+            return _home(trace, step.await_)
+        case ApproveStep() | DenyStep():
+            call = name_of(step)[1]
+            return next((s.in_ for s in trace.steps if isinstance(s, TurnStep) and call in _calls(s)), "main")
         case ReleaseStep():
-            return next((s.in_ for s in trace.steps if isinstance(s, TurnStep) and step.release in _calls(s)), "main")
+            owner = _turn_of_call(trace, step.release)
+            return _home(trace, owner if owner is not None else step.release)
+        case RestartStep() | AtOnceStep():
+            return "main"
+        case FoldStep():
+            return next((s.in_ for s in trace.steps if isinstance(s, DelegateStep) and s.delegate == step.fold), "main")
+        case DueStep():
+            return next((s.in_ for s in trace.steps if isinstance(s, TurnStep) and step.due in _calls(s)), "main")
         case _:
             return str(getattr(step, "in_", None) or name_of(step)[1])
 
 
-def _calls(turn: TurnStep) -> Iterable[str]:
-    for step in turn.model:
+def _home(trace: Trace, name: str) -> str:
+    """The session of a turn, a queued turn or a compaction."""
+    for step in trace.steps:
         match step:
-            case CallStep():
-                yield step.call
-            case TogetherStep():
-                yield from (c.call for c in step.together)
+            case TurnStep() | QueueStep() if step.turn == name:
+                return step.in_
+            case CompactStep() if step.compact == name:
+                return step.in_
             case _:
                 pass
+    return "main"
+
+
+def _calls(turn: TurnStep | QueueStep) -> Iterable[str]:
+    """The calls of a turn, and the places where its stream is held, which are let go in the same way."""
+    held = (part.stall for part in turn.model if isinstance(part, StallStep))
+    return (*held, *(call.call for _, call in calls_of(turn)))
 
 
 def expectations(trace: Trace) -> Iterable[tuple[int, str, Expectation]]:
@@ -97,8 +127,8 @@ def probed(trace: Trace, control: frozenset[str] | None = None) -> tuple[str, ..
     for index, _, expectation in expectations(trace):
         if expectation.same_next_prompt_without and control in (None, frozenset(expectation.same_next_prompt_without)):
             wanted[session_of(trace.steps[index], trace)] = None
-        if expectation.same_prefix_as and control is None:
-            wanted[expectation.same_prefix_as] = None
+        if control is None:
+            wanted.update(dict.fromkeys(filter(None, (expectation.same_prefix_as, expectation.prefix_of))))
     return tuple(wanted)
 
 
@@ -108,11 +138,17 @@ def kept_steps(trace: Trace, without: frozenset[str]) -> tuple[bool, ...]:
     kept = []
     for step in trace.steps:
         _, name = name_of(step)
-        source = step.in_ if isinstance(step, ForkStep) and isinstance(step.in_, str) else None
+        source = step.in_ if isinstance(step, ForkStep | CloneStep) and isinstance(step.in_, str) else None
         lost = name in gone or session_of(step, trace) in gone or source in gone
-        if isinstance(step, ReleaseStep | AwaitStep):
-            owner = name if isinstance(step, AwaitStep) else _turn_of_call(trace, name)
+        if isinstance(step, ReleaseStep | AwaitStep | ApproveStep | DenyStep):
+            owner = name if isinstance(step, AwaitStep) else _turn_of_call(trace, name) or name
             lost = lost or owner in gone
+        if isinstance(step, DueStep):
+            lost = lost or _turn_of_call(trace, name) in gone
+        if isinstance(step, AtOnceStep):
+            parts = {each for inner in step.together for each in (name_of(inner)[1], session_of(inner, trace))}
+            lost = lost or bool(parts & gone)
+            gone |= {name_of(inner)[1] for inner in step.together} if lost else set()
         if lost:
             gone.add(name)
         kept.append(not lost)
@@ -120,7 +156,7 @@ def kept_steps(trace: Trace, without: frozenset[str]) -> tuple[bool, ...]:
 
 
 def _turn_of_call(trace: Trace, call: str) -> str | None:
-    return next((s.turn for s in trace.steps if isinstance(s, TurnStep) and call in _calls(s)), None)
+    return next((s.turn for s in trace.steps if isinstance(s, TurnStep | QueueStep) and call in _calls(s)), None)
 
 
 def unless(step: Any, policies: Mapping[str, str]) -> str | None:
@@ -134,14 +170,23 @@ def unless(step: Any, policies: Mapping[str, str]) -> str | None:
 def replies(turn: str, steps: Iterable[Any], markers: Markers) -> tuple[ModelReply, ...]:
     """The model's answers, one a request: a say goes out with the call behind it, and each call ends an answer."""
     answers: list[ModelReply] = []
-    parts: list[Say | ToolUse] = []
-    said = 0
+    parts: list[Say | Think | ToolUse | Stall | Drop] = []
+    said = thought = 0
     for step in steps:
         match step:
             case SayStep():
                 said += 1
-                parts.append(Say(markers.mark(step.say, f"{turn}.say" + (f".{said}" if said > 1 else ""))))
+                parts.append(Say(markers.mark(step.say, numbered(f"{turn}.say", said))))
                 continue
+            case ThinkStep():
+                thought += 1
+                parts.append(_thinking(step, numbered(f"{turn}.think", thought), markers))
+                continue
+            case StallStep():
+                parts.append(Stall(step.stall))
+                continue
+            case DropStep():
+                parts.append(Drop())
             case CallStep():
                 parts.append(_use(step, markers))
             case TogetherStep():
@@ -156,6 +201,18 @@ def replies(turn: str, steps: Iterable[Any], markers: Markers) -> tuple[ModelRep
     if parts:
         answers.append(ModelReply(tuple(parts)))
     return tuple(answers)
+
+
+def _thinking(step: ThinkStep, name: str, markers: Markers) -> Think:
+    """The thinking with an opaque form of its own, in which every byte counts."""
+    opaque = "" if step.form == "plain" else markers.opaque(name)
+    return Think(name, markers.mark(step.think, name), opaque, step.form)
+
+
+def attached(turn: TurnStep, markers: Markers) -> dict[str, str]:
+    """The files that go with a turn's message, by name, each with its marker behind its content."""
+    names = enumerate((turn.attach or {}).items(), 1)
+    return {file: markers.mark(text, numbered(f"{turn.turn}.attachment", n)) for n, (file, text) in names}
 
 
 def _own(markers: Markers) -> str:
@@ -175,8 +232,10 @@ def _use(call: CallStep, markers: Markers) -> ToolUse:
         arguments = {path: {"old": r.old, "new": r.new} for path, r in arguments.items()}
     if call.tool == "count":
         arguments += _own(markers)
+    if call.tool in SIDE_TOOLS:
+        return side_use(call, markers)
     return ToolUse(
-        id=markers.call_id(call.call),
+        id=markers.call_id(call.same_id_as or call.call),
         name=call.call,
         tool=call.tool,
         arguments=arguments,

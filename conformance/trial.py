@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from forkproof.adapters.errors import AdapterError
 from forkproof.adapters.model.codec import Ids
@@ -20,6 +20,7 @@ from forkproof.adapters.model.markers import Markers, nonce_for
 from forkproof.adapters.model.script import ScriptedModel
 from forkproof.adapters.protocol import Adapter, Deadlines, Endpoint, ModelReply, ModelRequest, Trial
 from forkproof.conformance.observation import Observation, PartSeen
+from forkproof.conformance.person import CurrentPerson, ScriptedPerson, hooks_of
 from forkproof.conformance.player import PartPlayer, Stage
 from forkproof.conformance.stage import control_sets, kept_steps, probed
 from forkproof.conformance.trace.model import Trace
@@ -53,7 +54,7 @@ async def observe(adapter: Adapter, trace: Trace, slug: str, seed: int, deadline
         async with _endpoint(adapter, trial.model, Ids(nonce_for(seed, slug, "ids"))) as server:
             endpoint: Endpoint | None = None if server is None else server.endpoint
             try:
-                await trial.run(Trial(root, trial.model, endpoint, deadlines))
+                await trial.run(Trial(root, trial.model, endpoint, deadlines, keeping=_keeping(trace)))
             finally:
                 await adapter.stop()
             found = trial.observation()
@@ -76,14 +77,16 @@ class _Observer:
         self._controls: dict[frozenset[str], PartSeen] = {}
         self._error: AdapterError | None = None
         self.model = _CurrentScript(self._script("main"))
+        self.person = CurrentPerson(ScriptedPerson(self.model.script.markers))
 
     async def run(self, trial: Trial) -> None:
         """Start the harness and play all parts; an adapter's error is kept, not raised."""
         try:
             if self._missing():
                 return
+            trial = replace(trial, person=self.person, hooks=hooks_of(self._trace.hooks))
             world = await self._adapter.start(trial)
-            stage = Stage(self._adapter, world, self._description, trial.deadlines)
+            stage = Stage(self._adapter, world, self._description, trial.deadlines, self.person)
             kept = tuple(True for _ in self._trace.steps)
             self._main = PartPlayer(stage, self._trace, self.model.script, kept, "main")
             await self._main.play(probed(self._trace))
@@ -116,6 +119,12 @@ class _Observer:
 
     def _script(self, part: str) -> ScriptedModel:
         return ScriptedModel(Markers(nonce_for(self._seed, self._slug, part)), self._adapter.classify)
+
+
+def _keeping(trace: Trace) -> Literal["response", "conversation"] | None:
+    """How the provider is to keep conversations: as the trace needs it."""
+    needs = set(trace.needs)
+    return "response" if "provider.remote" in needs else "conversation" if "provider.conversation" in needs else None
 
 
 def _nothing(script: ScriptedModel) -> PartSeen:

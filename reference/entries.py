@@ -9,13 +9,17 @@ Source: design section 10; seed 003, "The tree is the storage model".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from forkproof.reference.prompt import Message, Text, ToolCall
+from forkproof.reference.inherit import Value
+from forkproof.reference.prompt import Blob, Message, Reasoning, Text, ToolCall
 from forkproof.reference.wording import (
     marker,
     message_of_answer,
+    message_of_branch,
+    message_of_folded,
     message_of_result,
     message_of_summary,
     message_of_user,
@@ -24,9 +28,15 @@ from forkproof.reference.wording import (
 __all__ = [
     "Answered",
     "Body",
+    "BranchLeft",
     "Checkpoint",
+    "Edited",
     "Entry",
+    "Folded",
+    "Labelled",
+    "SettingsChanged",
     "Stamp",
+    "Steered",
     "Stop",
     "ToolEnded",
     "TurnEnded",
@@ -34,7 +44,9 @@ __all__ = [
     "ancestor_at",
     "append",
     "last_within",
+    "newest_change",
     "newest_checkpoint",
+    "newest_edit",
     "on_path",
 ]
 
@@ -44,18 +56,30 @@ Stop: TypeAlias = Literal["end_turn", "failed", "cancelled", "forked"]
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A turn begins: the person's message."""
+    """A turn begins: the person's message, with what was attached to it, whole (clause ENV-8)."""
+
+    text: str
+    attachments: tuple[Blob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """What the person said into a turn that ran: a part of that turn, and no cut point of its own (clause QUE-2)."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer of the model, recorded before any of its calls runs."""
+    """One answer of the model, recorded before any of its calls runs.
 
-    parts: tuple[Text | ToolCall, ...]
+    `calls` are the ids of the calls among the parts, in order. `maker` is the model that gave the answer: opaque
+    thinking is for it alone (clauses PRV-4, PRV-5).
+    """
+
+    parts: tuple[Text | Reasoning | ToolCall, ...]
     calls: tuple[str, ...]
-    """The ids of the calls among the parts, in order."""
+    maker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +112,63 @@ class Checkpoint:
     tail: Entry | None = field(default=None, repr=False)
 
 
-Body: TypeAlias = UserSaid | Answered | ToolEnded | TurnEnded | Checkpoint
+@dataclass(frozen=True, slots=True)
+class BranchLeft:
+    """A branch was left with a summary: `left` is the id of the entry where the session stood (clause NAV-5)."""
+
+    summary: str
+    session: str
+    left: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Something that was said in a scope and brought into the main thread; `author` is empty for the agent itself."""
+
+    text: str
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A name that a person gave to the entry `target`; empty where they took it away. No model reads it (LBL-1)."""
+
+    target: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """From here on the model is shown `text` in place of what the entry `target` says (clause LBL-3)."""
+
+    target: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """From here on these settings are in force on this path, in the session that wrote it (clauses SET-7, SET-8)."""
+
+    settings: Mapping[str, Value]
+
+
+Body: TypeAlias = (
+    UserSaid | Steered | Answered | ToolEnded | TurnEnded | Checkpoint | BranchLeft | Folded | Labelled | Edited | SettingsChanged
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who wrote an entry, and when: its id, session, turn (empty outside of turns) and time in whole seconds."""
+    """Who wrote an entry, and when: its id, session, turn (empty outside of turns) and time in whole seconds.
+
+    `written` is the time as it was written, where it came as text.
+    """
 
     id: str
     session: str
     turn: str
     at: int
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +176,8 @@ class Entry:
     """One node of the tree; compared by identity, since a long chain must never be compared or printed by recursion.
 
     depth: how many entries its path holds, 1 for a root. ordinal: how many user messages its path holds, itself
-    included. checkpoint: the newest compaction among its ancestors. message: what it says to the model, if anything.
+    included. checkpoint, edit, change: the newest compaction, context edit and change of settings among its ancestors.
+    message: what it says to the model, if anything. thinks: whether its path, itself included, holds thinking.
     """
 
     stamp: Stamp
@@ -117,6 +188,9 @@ class Entry:
     checkpoint: Entry | None = field(repr=False)
     depth: int
     ordinal: int
+    edit: Entry | None = field(default=None, repr=False)
+    change: Entry | None = field(default=None, repr=False)
+    thinks: bool = False
 
     @property
     def id(self) -> str:
@@ -133,18 +207,23 @@ def append(parent: Entry | None, body: Body, stamp: Stamp) -> Entry:
     """A new entry behind `parent` (None: a new root). The parent is not changed; any number of entries may share it."""
     said = 1 if type(body) is UserSaid else 0
     message = _message_of(body)
+    thinks = type(body) is Answered and any(type(part) is Reasoning for part in body.parts)
     if parent is None:
-        return Entry(stamp, body, message, None, None, None, 1, said)
+        return Entry(stamp, body, message, None, None, None, 1, said, thinks=thinks)
     older = parent.jump
     oldest = older.jump if older is not None else None
     same_step = older is not None and oldest is not None and parent.depth - older.depth == older.depth - oldest.depth
     jump = oldest if same_step else parent
-    return Entry(stamp, body, message, parent, jump, newest_checkpoint(parent), parent.depth + 1, parent.ordinal + said)
+    checkpoint, edit, change = newest_checkpoint(parent), newest_edit(parent), newest_change(parent)
+    depth, ordinal, thinks = parent.depth + 1, parent.ordinal + said, thinks or parent.thinks
+    return Entry(stamp, body, message, parent, jump, checkpoint, depth, ordinal, edit, change, thinks)
 
 
 def _message_of(body: Body) -> Message | None:
     match body:
-        case UserSaid(text):
+        case UserSaid(text, attachments):
+            return message_of_user(text, attachments)
+        case Steered(text):
             return message_of_user(text)
         case Answered(parts):
             return message_of_answer(parts)
@@ -154,6 +233,12 @@ def _message_of(body: Body) -> Message | None:
             return marker(stop)
         case Checkpoint(summary, session, first, last):
             return message_of_summary(summary, session, first, last)
+        case Folded(text, author):
+            return message_of_folded(text, author)
+        case BranchLeft(summary, session, left):
+            return message_of_branch(summary, session, left)
+        case Labelled() | Edited() | SettingsChanged():
+            return None
 
 
 def newest_checkpoint(entry: Entry | None) -> Entry | None:
@@ -161,6 +246,20 @@ def newest_checkpoint(entry: Entry | None) -> Entry | None:
     if entry is None or type(entry.body) is Checkpoint:
         return entry
     return entry.checkpoint
+
+
+def newest_edit(entry: Entry | None) -> Entry | None:
+    """The newest context edit on the path that ends at `entry`, which may be that entry itself."""
+    if entry is None or type(entry.body) is Edited:
+        return entry
+    return entry.edit
+
+
+def newest_change(entry: Entry | None) -> Entry | None:
+    """The newest change of settings on the path that ends at `entry`, which may be that entry itself."""
+    if entry is None or type(entry.body) is SettingsChanged:
+        return entry
+    return entry.change
 
 
 def ancestor_at(entry: Entry | None, depth: int) -> Entry | None:

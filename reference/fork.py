@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from forkproof.reference.cut import Place
-from forkproof.reference.inherit import Setting
+from forkproof.reference.inherit import Setting, Value, pinned
 from forkproof.reference.record import Record, WorkspaceKind, checkpoint_id
-from forkproof.reference.session import Header, Lineage, Session, revision_of
+from forkproof.reference.session import Begun, Header, Lineage, Session, revision_of
+from forkproof.reference.store import CrashPoint
 
 __all__ = ["Child", "ForkRequest", "fork"]
 
@@ -21,12 +22,16 @@ __all__ = ["Child", "ForkRequest", "fork"]
 class ForkRequest:
     """What a fork asks for besides the cut: where the child's tools run, and settings that win over the source's.
 
-    An isolated workspace is a copy of the source's, made at `directory`; a shared one is what is there already.
+    An isolated workspace is a copy of the source's, made at `directory`; a shared one is what is there already. `key`
+    names the request, so that it can be told from another one when it is made again (ATO-6). `dies` is where the
+    process is to die over it (ATO-3).
     """
 
     directory: str
     workspace: Literal["shared", "isolated"] = "shared"
-    overrides: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, Value] = field(default_factory=dict)
+    key: str = ""
+    dies: CrashPoint | None = None
 
 
 class Child(NamedTuple):
@@ -43,12 +48,13 @@ def fork(
     directory: str,
     workspace: WorkspaceKind,
     settings: Mapping[str, Setting],
+    grants: tuple[str, ...] = (),
 ) -> Child:
     """The child `id_` of `source` at `place`. O(1): the child's leaf is the source's own entry."""
     revision = revision_of(source.leaf)
     source_id = source.header.id
     values = {name: setting.value for name, setting in settings.items()}
-    header = Header(id_, directory, values, Lineage(source_id, revision, place.applied))
+    header = Header(id_, directory, values, Lineage(source_id, revision, place.applied, number=source.children + 1), source.header.family or source_id, Begun(source.header, place.leaf, pinned(settings)))
     record = Record(
         session=id_,
         source=source_id,
@@ -60,5 +66,6 @@ def fork(
         workspace=workspace,
         snapshot="all files" if workspace == "isolated" else None,
         editor=place.editor,
+        grants=grants,
     )
     return Child(Session(header, place.leaf), record)

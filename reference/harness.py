@@ -6,40 +6,42 @@ It waits and it writes; what it writes is decided by `rules`. Source: design sec
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from forkproof.reference.approvals import Approvals, Person, nobody
+from forkproof.reference.authority import Authority
 from forkproof.reference.clock import Clock, TickingClock
 from forkproof.reference.compact import Plan, checkpoint_of
 from forkproof.reference.cut import Place, Point
-from forkproof.reference.entries import Answered, Entry, TurnEnded, UserSaid
+from forkproof.reference.delegation import Delegation
+from forkproof.reference.desk import Desk
+from forkproof.reference.durable import Durable
+from forkproof.reference.entries import Entry, TurnEnded, UserSaid
 from forkproof.reference.fork import ForkRequest
+from forkproof.reference.hooks import NO_HOOKS, Hooks
 from forkproof.reference.ids import CountedIds, Ids
-from forkproof.reference.inherit import DEFAULTS
+from forkproof.reference.inbox import Inbox
+from forkproof.reference.inherit import DEFAULTS, Value
 from forkproof.reference.machine import Machine
 from forkproof.reference.model import Failure, Model
-from forkproof.reference.project import full_path, summary_prompt
-from forkproof.reference.prompt import Text
+from forkproof.reference.past import PastTurn, recall
+from forkproof.reference.project import summary_prompt
+from forkproof.reference.prompt import Blob, Text
+from forkproof.reference.provider import Keeping
 from forkproof.reference.record import Record, WorkspaceKind
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.rules import RULES, Rules
 from forkproof.reference.runtime import Runtime
 from forkproof.reference.semantics import CONTRACT, Semantics
 from forkproof.reference.session import Header, Session
+from forkproof.reference.tree import Tree, keep_labels
 from forkproof.reference.turn import Ended, Turn
+from forkproof.reference.undoing import PutBack, put_back
 from forkproof.reference.work import Work
 
 __all__ = ["Compacted", "ForkPoint", "Harness", "PastTurn"]
-
-
-@dataclass(frozen=True, slots=True)
-class PastTurn:
-    """A finished turn of a history to import; `at` in whole seconds since the epoch."""
-
-    at: int
-    user: str
-    say: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,14 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class ForkPoint:
-    """A turn that a session can be cut at, with its user message (clause RD-6)."""
+    """A turn that a session can be cut at, with its user message: its words, and its entry's id (clause RD-6)."""
 
     turn: str
     text: str
+    entry: str
 
 
-class Harness:
+class Harness(Durable):
     """An agent harness in memory. Operations on several sessions may be under way at once, on one event loop.
 
     An operation that cannot be done answers with a `Refusal`, and then has changed nothing (clauses ATO-1, CUT-5).
@@ -72,14 +75,34 @@ class Harness:
         rules: Rules = RULES,
         ids: Ids | None = None,
         clock: Clock | None = None,
+        keeping: Keeping | None = None,
+        person: Person = nobody,
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
         self.machine = machine or Machine()
-        self._runtime = Runtime(model, self.machine, semantics, rules, ids or CountedIds(), clock or TickingClock())
+        self._runtime = Runtime(
+            model,
+            self.machine,
+            semantics,
+            rules,
+            ids := ids or CountedIds(),
+            clock or TickingClock(),
+            Desk(rules, ids),
+            keeping,
+            approvals=Approvals(person),
+            hooks=hooks,
+        )
         self._sessions: dict[str, Session] = {}
         self._turns: dict[str, Entry] = {}
+        self._answers: dict[str, Record] = {}
+        self._asleep: set[str] = set()
         self._running: dict[str, Turn] = {}
-        self._compacting: dict[str, Work[Compacted | Refusal]] = {}
+        self._compacting: dict[str, Work[Any]] = {}
         self._closed = False
+        self.inbox = Inbox(self._reachable, self._running, self._holds, self._begin)
+        self.delegation = Delegation(self._runtime, self._sessions, self._idle, self.prompt)
+        self.authority = Authority(self._runtime, self._idle)
+        self.tree = Tree(self._runtime, self._known, self._idle, self._compacting)
 
     # --- sessions --------------------------------------------------------------------------------------------------
 
@@ -94,29 +117,30 @@ class Harness:
     def fork_points(self, id_: str) -> list[ForkPoint]:
         """The turns on the session's path, oldest first; none for an unknown session."""
         session = self._sessions.get(id_)
-        path = full_path(session.leaf) if session is not None else []
-        return [ForkPoint(entry.turn, entry.body.text) for entry in path if isinstance(entry.body, UserSaid)]
+        points = self._runtime.rules.points(session) if session is not None else []
+        return [ForkPoint(e.turn, e.body.text, e.id) for e in points if isinstance(e.body, UserSaid)]
 
-    def open(self, directory: str, settings: Mapping[str, str] | None = None) -> Session | Refusal:
+    def open(self, directory: str, settings: Mapping[str, Value] | None = None) -> Session | Refusal:
         """A new, empty session whose tools run in this directory, which must be there."""
         if not self.machine.exists(directory):
             return Refusal("other", f"there is no directory {directory}")
+        unsettable = self.authority.unsettable(settings or {})
+        if unsettable is not None:
+            return unsettable
         header = Header(self._runtime.ids.session(), directory, {**DEFAULTS, **(settings or {})})
-        return self._register(Session(header))
+        session = self._register(Session(header))
+        self._keep(header)
+        self.authority.begin(session)
+        return session
 
     def import_history(
-        self, directory: str, turns: Sequence[PastTurn], settings: Mapping[str, str] | None = None
+        self, directory: str, turns: Sequence[PastTurn], settings: Mapping[str, Value] | None = None
     ) -> Session | Refusal:
         """A new session that holds these turns, in this order whatever their times are (clause CUT-4)."""
         session = self.open(directory, settings)
-        if isinstance(session, Refusal):
-            return session
-        append = self._runtime.append
-        for past in turns:
-            turn = self._runtime.ids.turn()
-            self._turns[turn] = append(session, turn, UserSaid(past.user), past.at)
-            append(session, turn, Answered((Text(past.say),), ()), past.at)
-            append(session, turn, TurnEnded("end_turn"), past.at)
+        if isinstance(session, Session):
+            self._turns.update(recall(self._runtime, session, turns))
+            self.keep_whole(session)
         return session
 
     def _register(self, session: Session) -> Session:
@@ -125,18 +149,36 @@ class Harness:
 
     # --- turns -----------------------------------------------------------------------------------------------------
 
-    async def prompt(self, id_: str, text: str) -> Ended | Refusal:
+    async def prompt(self, id_: str, text: str, attachments: tuple[Blob, ...] = ()) -> Ended | Refusal:
         """Give a session a message, and return when the turn is over."""
+        if id_ in self._compacting:
+            # What is said during a compaction waits for it, and is answered then (clause CMP-7).
+            ticket = self.inbox.queue(id_, text, attachments)
+            return ticket if isinstance(ticket, Refusal) else await self.inbox.ended(ticket)
         session = self._idle(id_)
         if isinstance(session, Refusal):
             return session
-        turn = Turn(self._runtime, session, text)
+        return await self._begin(session, text, attachments)
+
+    def _begin(self, session: Session, text: str, attachments: tuple[Blob, ...] = ()) -> Awaitable[Ended]:
+        turn = Turn(self._runtime, session, text, attachments)
         self._turns[turn.id] = turn.first
-        self._running[id_] = turn
+        self._running[session.header.id] = turn
+        return self._finish(session, turn)
+
+    async def _finish(self, session: Session, turn: Turn) -> Ended:
+        id_ = session.header.id
         try:
             return await turn.work.result()
         finally:
-            del self._running[id_]
+            # After a restart it may be another one's place.
+            if self._running.get(id_) is turn:
+                del self._running[id_]
+                self.inbox.go_on(session)
+
+    def _holds(self, id_: str) -> bool:
+        """Whether a message to this session must wait: a turn runs, or a compaction."""
+        return id_ in self._running or id_ in self._compacting
 
     async def cancel(self, id_: str) -> bool:
         """Interrupt what is under way in a session, and return when it is over: whether there was anything."""
@@ -147,14 +189,22 @@ class Harness:
         await work.stop()
         return True
 
+    def _known(self, id_: str) -> Session | Refusal:
+        return self._sessions.get(id_) or self.delegation.scope(id_) or _unknown_session(id_)
+
+    def _reachable(self, id_: str) -> Session | Refusal:
+        return _CLOSED if self._closed else self._known(id_)
+
     def _idle(self, id_: str) -> Session | Refusal:
-        session = self._sessions.get(id_)
+        session = self._known(id_)
         if self._closed:
             return _CLOSED
-        if session is None:
-            return _unknown_session(id_)
-        if id_ in self._running or id_ in self._compacting:
+        if isinstance(session, Refusal):
+            return session
+        if self._holds(id_):
             return Refusal("busy", f"session {id_} is busy")
+        if id_ in self._asleep:
+            return Refusal("other", f"session {id_} is stored and not open; resume it first")
         return session
 
     # --- compaction ------------------------------------------------------------------------------------------------
@@ -165,7 +215,7 @@ class Harness:
         if isinstance(session, Refusal):
             return session
         rules = self._runtime.rules
-        plan = rules.plan(rules.active(session.leaf), self._runtime.semantics.retained_turns)
+        plan = rules.plan(self._runtime.context(session), self._runtime.semantics.retained_turns)
         if plan is None:
             return Refusal("other", f"session {id_} holds nothing to compact")
         cancelled = Refusal("other", "the compaction was cancelled; nothing was changed")
@@ -174,11 +224,14 @@ class Harness:
         try:
             return await work.result()
         finally:
-            del self._compacting[id_]
+            if self._compacting.get(id_) is work:
+                del self._compacting[id_]
+                self.inbox.go_on(session)
 
     async def _summarize(self, session: Session, plan: Plan) -> Compacted | Refusal:
         runtime = self._runtime
-        reply = await runtime.model(summary_prompt(session.header, plan.covered, runtime.rules.pair))
+        covered = runtime.rules.thinking(plan.covered, runtime.model_of(session))
+        reply = await runtime.model(summary_prompt(session.header, covered, runtime.rules.pair))
         if isinstance(reply, Failure):
             return Refusal("other", f"no summary, the model answered {reply.status}: {reply.message}")
         summary = "\n".join(part.content for part in reply.parts if isinstance(part, Text))
@@ -187,7 +240,13 @@ class Harness:
     # --- forking ---------------------------------------------------------------------------------------------------
 
     async def fork(self, id_: str, point: Point, request: ForkRequest) -> Record | Refusal:
-        """A new session from this one's history up to `point`; nothing is submitted, nothing runs (clause OPS-2)."""
+        """A new session from this one's history up to `point`; nothing is submitted, nothing runs (clause OPS-2).
+
+        Raises `Died` where the request says that the process dies over it.
+        """
+        answered = self.answered(request)
+        if answered is not None:
+            return answered
         source = self._sessions.get(id_)
         if source is None:
             return _unknown_session(id_)
@@ -199,7 +258,7 @@ class Harness:
             running = None
         if self._closed:
             return _CLOSED
-        place = self._place(source, point, running)
+        place = self.authority.forbids(source, request) or self._place(source, point, running)
         if isinstance(place, Refusal):
             return place
         workspace = self._workspace_for(source, request)
@@ -212,7 +271,11 @@ class Harness:
         policy = runtime.semantics.busy_source
         if running is not None and source.leaf is not None and (point.kind == "head" or policy == "refuse"):
             return runtime.rules.boundary(running.first, source.leaf, policy)
-        return runtime.rules.cut(source.leaf, point, self._turns)
+        if point.kind == "at":
+            place = runtime.rules.cut_at(source.leaf, point.entry)
+            safe = runtime.rules.pair_safe
+            return place if isinstance(place, Refusal) else safe(place, source.leaf, runtime.semantics.call_group)
+        return runtime.rules.cut(source.leaf, point, self._turns_of(source))
 
     def _workspace_for(self, source: Session, request: ForkRequest) -> WorkspaceKind | Refusal:
         """Make the child's workspace ready. A copy that fails is a fork that fails (clause ENV-5)."""
@@ -229,20 +292,24 @@ class Harness:
 
     def _make_child(self, source: Session, place: Place, request: ForkRequest, workspace: WorkspaceKind) -> Record:
         runtime = self._runtime
-        settings = runtime.rules.inherit(source.header.settings, request.overrides)
-        child = runtime.rules.fork(runtime.ids.session(), source, place, request.directory, workspace, settings)
+        settings = self.authority.settings_of_child(source, place, request)
+        grants = self.authority.grants_of_child(source)
+        child = runtime.rules.fork(runtime.ids.session(), source, place, request.directory, workspace, settings, grants)
+        self.begin(child, request)
         if place.open_turn:
             runtime.append(child.session, place.open_turn, TurnEnded("forked"))
-        self._register(child.session)
+        keep_labels(runtime, source, child.session)
+        desk = runtime.desk
+        if desk.schedules:
+            desk.schedules = runtime.rules.after_fork(desk.schedules, source.header.id, child.session.header.id)
+        self.finish(source, child, request)
+        self.authority.begin_child(source, child.session, grants)
         return child.record
 
-    # --- the end ---------------------------------------------------------------------------------------------------
-
-    async def close(self) -> None:
-        """Interrupt everything that is under way; afterwards nothing can be done any more. May be called twice."""
-        self._closed = True
-        under_way = [turn.work for turn in self._running.values()], self._compacting.values()
-        await asyncio.gather(*(work.stop() for works in under_way for work in works))
+    def put_back(self, id_: str, turn: str) -> PutBack | Refusal:
+        """Take back, in its workspace, what this turn of a session and all later ones did to files (ENV-6, ENV-7)."""
+        session = self._sessions.get(id_)
+        return _unknown_session(id_) if session is None else put_back(self._runtime, session, self._turns.get(turn))
 
 
 _CLOSED: Final = Refusal("other", "the harness is closed")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from forkproof.reference.prompt import Prompt, Text
+from forkproof.reference.prompt import Prompt, Reasoning, Text
 
 __all__ = ["Call", "Failure", "Model", "Reply"]
 
@@ -29,9 +29,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of the model, in order."""
+    """One answer of the model, in order. `stored` is the id of what the provider kept, if it was asked to."""
 
-    parts: tuple[Text | Call, ...] = ()
+    parts: tuple[Text | Reasoning | Call, ...] = ()
+    stored: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Message", "Part", "Prompt", "Reasoning", "Role", "Text", "ToolCall", "ToolResult", "as_json"]
+__all__ = [
+    "Blob", "Message", "Part", "Prompt", "Reasoning", "Role", "Stored", "Text", "ToolCall", "ToolResult", "as_json",
+]  # fmt: skip
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -50,7 +52,15 @@ class ToolResult:
     response: str
 
 
-Part: TypeAlias = Text | Reasoning | ToolCall | ToolResult
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A file that the person attached to a message: its content, not a reference to it (clause ENV-8)."""
+
+    name: str
+    content: str
+
+
+Part: TypeAlias = Text | Reasoning | ToolCall | ToolResult | Blob
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +72,26 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """What the provider is asked to keep of an exchange (clauses PRV-1, PRV-2, PRV-6).
+
+    A `response` is a state that never changes: `id` names the earlier one that this request continues, which may be
+    continued any number of times. A `conversation` grows: `id` names the one that this exchange is added to. Without an
+    id the request begins anew; the answer then tells the id of what was stored.
+    """
+
+    kind: Literal["response", "conversation"]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """One request to the model.
 
     `tools` are the names offered, in the harness's order; `model` and `settings` (reasoning effort and the like) are as
-    sent; `session` is the harness's own session id where the wire carries one (a header, a cache key).
+    sent; `session` is the harness's own session id where the wire carries one (a header, a cache key). `stored` is what
+    the provider keeps, None if nothing; `messages` are then only what it does not have yet. `cache_key` tells it which
+    requests share a beginning (PRV-3).
     """
 
     messages: tuple[Message, ...]
@@ -74,16 +99,21 @@ class Prompt:
     model: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     session: str | None = None
+    stored: Stored | None = None
+    cache_key: str | None = None
 
 
 def as_json(prompt: Prompt) -> dict[str, Any]:
     """The prompt as JSON data in OpenTelemetry's names (`tool_call_response` for a tool result)."""
+    stored = prompt.stored
     return {
         "model": prompt.model,
         "settings": dict(prompt.settings),
         "tools": list(prompt.tools),
         "session": prompt.session,
         "messages": [{"role": m.role, "parts": [_part(p) for p in m.parts]} for m in prompt.messages],
+        **({"stored": {"kind": stored.kind, "id": stored.id}} if stored else {}),
+        **({"cache_key": prompt.cache_key} if prompt.cache_key else {}),
     }
 
 
@@ -102,3 +132,5 @@ def _part(part: Part) -> dict[str, Any]:
             }
         case ToolResult(id_, response):
             return {"type": "tool_call_response", "id": id_, "response": response}
+        case Blob(name, content):
+            return {"type": "blob", "name": name, "content": content}

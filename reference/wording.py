@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from forkproof.reference.prompt import Message, Text, ToolCall, ToolResult
+from forkproof.reference.prompt import Blob, Message, Reasoning, Text, ToolCall, ToolResult
 
 __all__ = [
     "SUMMARIZE",
     "UNKNOWN_RESULT",
+    "hook_statement",
     "marker",
     "message_of_answer",
+    "message_of_branch",
+    "message_of_folded",
     "message_of_result",
     "message_of_summary",
     "message_of_user",
@@ -40,14 +43,19 @@ def marker(stop: str) -> Message | None:
     return _MARKERS.get(stop)
 
 
-def message_of_user(text: str) -> Message:
-    """The person's words, as they are."""
-    return Message("user", (Text(text),))
+def message_of_user(text: str, attachments: tuple[Blob, ...] = ()) -> Message:
+    """The person's words, as they are, and what was attached to them."""
+    return Message("user", (Text(text), *attachments))
 
 
-def message_of_answer(parts: tuple[Text | ToolCall, ...]) -> Message:
+def message_of_answer(parts: tuple[Text | Reasoning | ToolCall, ...]) -> Message:
     """One answer of the model, as it gave it."""
     return Message("assistant", parts)
+
+
+def message_of_folded(text: str, author: str) -> Message:
+    """What was said in a scope: the agent's own words as they are, those of another role under its name (FLD-2)."""
+    return Message("user", (Text(f"[{author}] {text}"),)) if author else Message("assistant", (Text(text),))
 
 
 def message_of_result(call: str, output: str) -> Message:
@@ -58,6 +66,16 @@ def message_of_result(call: str, output: str) -> Message:
 def message_of_summary(summary: str, session: str, first: str, last: str) -> Message:
     """A summary under a heading that names the conversation and the range that it covers (clause CMP-8)."""
     return Message("user", (Text(f"Summary of conversation {session}, entries {first} to {last}:\n{summary}"),))
+
+
+def message_of_branch(summary: str, session: str, left: str) -> Message:
+    """A summary of a branch, under a heading that tells it from what was said on this one (clauses NAV-4, NAV-5)."""
+    return Message("user", (Text(f"Summary of a branch of conversation {session}, left at entry {left}:\n{summary}"),))
+
+
+def hook_statement(text: str) -> Message:
+    """What a start hook of the person says to the model."""
+    return Message("system", (Text(text),))
 
 
 def place_statement(directory: str) -> Message:

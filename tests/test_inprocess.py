@@ -23,6 +23,7 @@ from forkproof.adapters.protocol import (
     TurnEnded,
     World,
 )
+from forkproof.conformance.vocabulary import POLICIES
 from forkproof.reference.machine import Machine
 from forkproof.reference.semantics import Semantics
 from tests.inprocess_stage import Stage, run, tool
@@ -42,7 +43,9 @@ def test_what_it_declares() -> None:
     described = ReferenceAdapter(Semantics(busy_source="refuse", retained_turns=2)).describe()
     assert described.harness == "reference"
     assert described.capabilities == CAPABILITIES
-    assert described.policies == {"busy_source": "refuse", "retained_turns": "2", "settings_source": "cut"}
+    assert (described.policies["busy_source"], described.policies["retained_turns"]) == ("refuse", "2")
+    known = {name: choices for name, choices in POLICIES.items() if name in described.policies}
+    assert {name: described.policies[name] in choices for name, choices in known.items()} == dict.fromkeys(known, True)
     assert described.unobservable == frozenset()
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
-from typing import Final
+from typing import Any, Final
 
 from forkproof.adapters.errors import NotInstalled, StartFailed
+from forkproof.adapters.inprocess import delegation, durable, tree
+from forkproof.adapters.inprocess.authority import HookSeam, PersonSeam
 from forkproof.adapters.inprocess.handlers import HANDLERS
 from forkproof.adapters.inprocess.seam import ModelSeam
 from forkproof.adapters.inprocess.world import MemoryWorld
@@ -25,10 +27,20 @@ from forkproof.reference.semantics import CONTRACT, Semantics
 __all__ = ["CAPABILITIES", "ReferenceAdapter", "create"]
 
 CAPABILITIES: Final = frozenset({
-    "cancel", "compact", "fork.after", "fork.before", "fork.editor", "fork.head", "import", "tool.count", "tool.edit",
+    "attachments", "provider.conversation", "provider.remote", "thinking.encrypted", "thinking.signed",
+    "approvals", "approvals.always", "approvals.session", "hooks.before-fork", "hooks.start", "settings", "settings.fork",
+    "settings.tools",
+    "crash", "delete", "delete.turns", "fork.retry", "restart", "resume",
+    "branch", "branch.summary", "cancel", "clone", "compact", "edit_context", "entries", "fork.after", "fork.at",
+    "fork.before", "queue", "steer",
+    "fork.editor", "fork.head", "fork.points", "history", "import", "import.tree", "label", "rewind", "sessions",
+    "tree", "tool.count", "tool.edit",
     "tool.read", "tool.run", "tool.together", "tool.wait", "tool.write", "workspace.isolated",
-})  # fmt: skip
+}) | delegation.CAPABILITIES  # fmt: skip
 """All that the reference can do, in the names that a trace's `needs` uses."""
+
+
+_ALL: Final = {**HANDLERS, **tree.HANDLERS, **durable.HANDLERS, **delegation.HANDLERS}
 
 
 def create(version: str | None = None) -> ReferenceAdapter:
@@ -44,6 +56,13 @@ def _version() -> str:
         return installed_version("forkproof")
     except PackageNotFoundError:
         return "0"
+
+
+def _seams(trial: Trial) -> dict[str, Any]:
+    """The person and the hooks of a trial, for a harness that asks the one and runs the others."""
+    if trial.person is None:
+        return {}
+    return {"person": PersonSeam(trial.person), "hooks": HookSeam(trial.person, trial.hooks)}
 
 
 class ReferenceAdapter:
@@ -80,8 +99,12 @@ class ReferenceAdapter:
             capabilities=CAPABILITIES,
             policies={
                 "busy_source": self._semantics.busy_source,
+                "call_group": self._semantics.call_group,
+                "cache_key": self._semantics.cache_key,
                 "retained_turns": str(self._semantics.retained_turns),
-                "settings_source": "cut",
+                "settings_source": self._semantics.settings_source,
+                "grants": "fresh",
+                **delegation.POLICIES,
             },
             route="in-process",
         )
@@ -90,13 +113,18 @@ class ReferenceAdapter:
         """Make a fresh harness on a machine of its own."""
         machine = Machine()
         self._running = self._class(
-            ModelSeam(trial.model, self.native_call), machine, semantics=self._chosen, rules=self._rules
+            ModelSeam(trial.model, self.native_call),
+            machine,
+            semantics=self._chosen,
+            rules=self._rules,
+            keeping=trial.keeping,
+            **_seams(trial),
         )
         return MemoryWorld(machine)
 
     async def perform(self, operation: Operation) -> Answer:
         """Carry out one operation. Raises `StartFailed` before `start`."""
-        handler = HANDLERS.get(type(operation))
+        handler = _ALL.get(type(operation))
         if handler is None:
             return Unsupported(f"the reference has no {type(operation).__name__}")
         return await handler(self._harness(), operation)

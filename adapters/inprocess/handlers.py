@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
+from forkproof.adapters.inprocess import authority, busy
 from forkproof.adapters.protocol import (
     Acknowledged,
     Answer,
     Cancel,
-    Compact,
     Cut,
     Field,
     Fork,
@@ -22,13 +22,17 @@ from forkproof.adapters.protocol import (
     SessionOpened,
     TurnEnded,
     TurnRef,
+    Unknown,
 )
 from forkproof.reference.cut import Point
+from forkproof.reference.entries import UserSaid
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.harness import Harness, PastTurn
+from forkproof.reference.prompt import Blob
 from forkproof.reference.record import Record
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.session import Session
+from forkproof.reference.store import Died
 from forkproof.reference.turn import Ended
 
 __all__ = ["HANDLERS", "Handler", "refused", "reported"]
@@ -37,16 +41,20 @@ Handler: TypeAlias = Callable[[Harness, Any], Awaitable[Answer]]
 
 
 async def _open(harness: Harness, asked: OpenSession) -> Answer:
-    return _opened(harness, harness.open(asked.directory, asked.settings))
+    return _opened(harness.open(asked.directory, asked.settings))
 
 
 async def _import(harness: Harness, asked: Import) -> Answer:
-    past = [PastTurn(turn.at, turn.user, turn.say) for turn in asked.turns]
-    return _opened(harness, harness.import_history(asked.directory, past, asked.settings))
+    past = [PastTurn(turn.at, turn.user, turn.say, turn.key, turn.behind) for turn in asked.turns]
+    return _opened(harness.import_history(asked.directory, past, asked.settings))
 
 
 async def _prompt(harness: Harness, asked: SendPrompt) -> Answer:
-    ended = await harness.prompt(asked.session, asked.text)
+    attachments = tuple(Blob(name, content) for name, content in asked.attachments.items())
+    if harness.delegation.scope(asked.session) is not None:
+        ended = await harness.delegation.prompt(asked.session, asked.text, asked.role)
+    else:
+        ended = await harness.prompt(asked.session, asked.text, attachments)
     return TurnEnded(ended.stop, ended.turn, ended.detail) if isinstance(ended, Ended) else refused(ended)
 
 
@@ -55,19 +63,20 @@ async def _cancel(harness: Harness, asked: Cancel) -> Answer:
     return Acknowledged()
 
 
-async def _compact(harness: Harness, asked: Compact) -> Answer:
-    compacted = await harness.compact(asked.session)
-    return refused(compacted) if isinstance(compacted, Refusal) else Acknowledged(compacted.checkpoint)
-
-
 async def _fork(harness: Harness, asked: Fork) -> Answer:
     session = asked.session if asked.exists else f"session-{asked.session}"
-    request = ForkRequest(asked.directory, asked.workspace)
-    record = await harness.fork(session, _point(harness, session, asked.cut), request)
-    return refused(record) if isinstance(record, Refusal) else Forked(reported(record))
+    request = ForkRequest(asked.directory, asked.workspace, asked.settings, asked.request, asked.dies)
+    try:
+        record = await harness.fork(session, _point(harness, session, asked.cut), request)
+    except Died:
+        await harness.die()
+        return Unknown("the process died over the fork")
+    return refused(record) if isinstance(record, Refusal) else Forked(busy.in_items(harness, session, reported(record)))
 
 
 def _point(harness: Harness, session: str, cut: Cut) -> Point:
+    if cut.item is not None:
+        return Point("at", entry=busy.entry_of(harness, session, cut.item))
     return Point(cut.kind, "" if cut.turn is None else _turn_id(harness, session, cut.turn))
 
 
@@ -81,11 +90,10 @@ def _turn_id(harness: Harness, session: str, turn: TurnRef) -> str:
     return next((p.turn for p in harness.fork_points(session) if turn.marker in p.text), unknown)
 
 
-def _opened(harness: Harness, session: Session | Refusal) -> Answer:
+def _opened(session: Session | Refusal) -> Answer:
     if isinstance(session, Refusal):
         return refused(session)
-    id_ = session.header.id
-    return SessionOpened(id_, tuple(point.turn for point in harness.fork_points(id_)))
+    return SessionOpened(session.header.id, tuple(e.turn for e in session.written if isinstance(e.body, UserSaid)))
 
 
 def refused(refusal: Refusal) -> Refused:
@@ -121,7 +129,8 @@ HANDLERS: Mapping[type, Handler] = {
     Import: _import,
     SendPrompt: _prompt,
     Cancel: _cancel,
-    Compact: _compact,
     Fork: _fork,
+    **authority.HANDLERS,
+    **busy.HANDLERS,
 }
 """The handler of each kind of operation; what is not here is unsupported."""

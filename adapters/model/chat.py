@@ -14,7 +14,7 @@ from typing import Any
 from forkproof.adapters.model import openai
 from forkproof.adapters.model.chat_stream import stream, whole
 from forkproof.adapters.model.codec import Frame, MalformedRequestError, Rendering
-from forkproof.adapters.prompt import Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult
+from forkproof.adapters.prompt import Blob, Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult
 from forkproof.adapters.protocol import ModelReply
 
 __all__ = ["ChatCodec"]
@@ -148,12 +148,12 @@ def _wire_messages(message: Message) -> Iterator[dict[str, Any]]:
 
 def _breaks(last: Part, part: Part) -> bool:
     """Whether a part can't follow another in one message."""
-    before, after = ORDER.index(type(last)), ORDER.index(type(part))
+    before, after = (1 if isinstance(p, Blob) else ORDER.index(type(p)) for p in (last, part))
     return after < before or (after == before == 0)
 
 
 def _wire_message(role: Role, parts: list[Part]) -> dict[str, Any]:
-    contents = [part.content for part in parts if isinstance(part, Text)]
+    contents = [part.content for part in parts if isinstance(part, Text | Blob)]
     thoughts = [part.content for part in parts if isinstance(part, Reasoning)]
     calls = [_wire_call(part) for part in parts if isinstance(part, ToolCall)]
     wire: dict[str, Any] = {"role": role, "content": _wire_content(contents)}

@@ -2,7 +2,8 @@
 
 The wire has one content and one list of calls: texts that the script keeps apart are joined by a line end, and how
 texts and calls followed each other is lost. A stall keeps its place among them. The provider's schema of chunks has
-no free-form calls; they are streamed in the form that whole completions have.
+no free-form calls; they are streamed in the form that whole completions have. It has no thinking either, so thinking
+never reaches the client.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from forkproof.adapters.model import openai, sse
 from forkproof.adapters.model.codec import Frame, Rendering
-from forkproof.adapters.protocol import ModelReply, Say, Stall, ToolUse
+from forkproof.adapters.protocol import Drop, ModelReply, Say, Stall, Think, ToolUse
 
 __all__ = ["stream", "whole"]
 
@@ -32,19 +33,21 @@ def stream(reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
     spoken = any(isinstance(part, Say) for part in reply.parts)
     yield delta({"role": "assistant", "content": "" if spoken else None})
     for part in _deltas(reply, rendering):
-        yield part if isinstance(part, Stall) else delta(part)
+        yield part if isinstance(part, Stall | Drop) else delta(part)
     yield delta({}, _finish(reply))
     if rendering.usage:
         yield chunk([], _usage())
     yield sse.DONE
 
 
-def _deltas(reply: ModelReply, rendering: Rendering) -> Iterator[dict[str, Any] | Stall]:
+def _deltas(reply: ModelReply, rendering: Rendering) -> Iterator[dict[str, Any] | Stall | Drop]:
     texts = calls = 0
     for part in reply.parts:
         match part:
-            case Stall():
+            case Stall() | Drop():
                 yield part
+            case Think():
+                pass
             case Say(text):
                 for piece in sse.pieces("\n" * (texts > 0) + text):
                     yield {"content": piece}

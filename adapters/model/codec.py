@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from forkproof.adapters.prompt import Prompt
-from forkproof.adapters.protocol import ModelReply, NativeCall, Stall, ToolUse
+from forkproof.adapters.protocol import Drop, ModelReply, NativeCall, Stall, ToolUse
 
 __all__ = ["Codec", "Frame", "Ids", "MalformedRequestError", "Rendering", "codecs"]
 
-Frame: TypeAlias = bytes | Stall
-"""What a stream is made of: bytes to send, or a place where it is held."""
+Frame: TypeAlias = bytes | Stall | Drop
+"""What a stream is made of: bytes to send, a place where it is held, or one where the connection breaks."""
 
 
 class MalformedRequestError(ValueError):

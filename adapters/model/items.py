@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from forkproof.adapters.model.given import Given
 from forkproof.adapters.model.markers import Markers
-from forkproof.adapters.prompt import Message, Prompt, Text, ToolCall, ToolResult
+from forkproof.adapters.prompt import Blob, Message, Prompt, Reasoning, Text, ToolCall, ToolResult
 
 __all__ = ["Item", "items_of", "newest_user"]
 
@@ -21,18 +22,27 @@ _TOOL_MARKS = {"start": "unfinished", "end": "done", "failed": "failed"}
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One marked item of a prompt: its name, the role of its message, and a tool result's status."""
+    """One marked item of a prompt: its name, the role of its message, and its status.
+
+    That is what a tool result tells of its call; opaque thinking is `intact` or `altered`. `said`
+    is the text before the marker, from the one before it on: there a harness may name an author.
+    """
 
     name: str
     role: str
     status: str | None = None
+    said: str = field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.role:<9} {self.name}" + (f": {self.status}" if self.status else "")
 
 
-def items_of(prompt: Prompt, markers: Markers) -> tuple[Item, ...]:
-    """Every item of the prompt, in order; an item that stands twice comes twice."""
+def items_of(prompt: Prompt, markers: Markers, given: Given | None = None) -> tuple[Item, ...]:
+    """Every item of the prompt, in order; an item that stands twice comes twice.
+
+    `given` is what the model gave so far, for items that can't be told by a marker or an id alone.
+    """
+    given = given or Given()
     called: dict[str, str] = {}
     found: list[Item] = []
     for message in prompt.messages:
@@ -41,12 +51,17 @@ def items_of(prompt: Prompt, markers: Markers) -> tuple[Item, ...]:
                 case Text(content):
                     found.extend(_in_text(content, message, markers))
                 case ToolCall(id_, tool, _):
-                    called[id_] = _called(part, markers) or f"unknown-{tool}"
+                    gone = (item.name.removesuffix(".call") for item in found)
+                    called[id_] = given.call_name(part, gone) or _called(part, markers) or f"unknown-{tool}"
                     found.append(Item(f"{called[id_]}.call", message.role))
                 case ToolResult(id_, response):
-                    found.append(_result(called.get(id_), id_, response, message, markers))
-                case _:
-                    pass
+                    own = _own_result(given, id_, response, markers) or called.get(id_)
+                    found.append(_result(own, id_, response, message, markers))
+                case Blob(_, content):
+                    found.extend(Item(name, message.role) for name in markers.find(content))
+                case Reasoning():
+                    thought = given.thought(part, markers)
+                    found.extend([Item(thought[0], message.role, thought[1])] if thought else [])
     return tuple(found)
 
 
@@ -58,6 +73,7 @@ def newest_user(items: tuple[Item, ...]) -> str | None:
 def _in_text(content: str, message: Message, markers: Markers) -> Iterator[Item]:
     # A harness may serialise tool outputs into text (a summary request does): the marks of one call make one item.
     pending: dict[str, str] = {}
+    rest = content
     for name in markers.find(content):
         call, _, mark = name.rpartition(".")
         if mark in _TOOL_MARKS:
@@ -66,7 +82,8 @@ def _in_text(content: str, message: Message, markers: Markers) -> Iterator[Item]
                 continue
             yield Item(f"{call}.result", message.role, pending.pop(call))
         else:
-            yield Item(name, message.role)
+            said, _, rest = rest.partition(markers.tag(name))
+            yield Item(name, message.role, said=said)
     for call, status in pending.items():
         yield Item(f"{call}.result", message.role, status)
 
@@ -78,6 +95,12 @@ def _called(call: ToolCall, markers: Markers) -> str | None:
         return by_id
     text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
     return next((n.removesuffix(".start") for n in markers.find(text) if n.endswith(".start")), None)
+
+
+def _own_result(given: Given, id_: str, response: str, markers: Markers) -> str | None:
+    """Whose result this is where several calls bear its id: the one whose markers stand in it."""
+    bearers = given.shared(id_)
+    return next((c for c in (n.rpartition(".")[0] for n in markers.find(response)) if c in bearers), None)
 
 
 def _result(called: str | None, id_: str, response: str, message: Message, markers: Markers) -> Item:

@@ -7,6 +7,7 @@ never passed through the harness can't be echoed. Source: design section 4.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ class Markers:
             name[1:] if nonce == self.nonce else f"foreign/{name[1:]}"
             for nonce, name in (m.groups() for m in _MARKER.finditer(text))
         ]
+
+    def opaque(self, name: str) -> str:
+        """A signature or encrypted form for this item: base64 text that tells nothing, and another in each run."""
+        seed = f"{self.nonce}/{name}".encode()
+        return base64.b64encode(b"".join(hashlib.sha256(seed + bytes([n])).digest() for n in range(4))).decode()
 
     def call_id(self, call: str) -> str:
         """The id that a call has on the wire; opaque to a harness and of a form that every provider allows."""

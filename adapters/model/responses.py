@@ -2,6 +2,7 @@
 
 Normal form, which `decode` gives and `encode_prompt` keeps: every tool call, tool result and reasoning item is a
 message of its own, because it is an item of its own on the wire; neighbouring texts of one message stay together.
+An attached text file reads as a text.
 `instructions` come first as a system message, and the role `developer` reads as `system`.
 """
 
@@ -14,8 +15,8 @@ from typing import Any
 from forkproof.adapters.model import openai
 from forkproof.adapters.model.codec import Frame, MalformedRequestError, Rendering
 from forkproof.adapters.model.responses_stream import output_item, response, stream
-from forkproof.adapters.prompt import Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult
-from forkproof.adapters.protocol import ModelReply, Stall
+from forkproof.adapters.prompt import Blob, Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult
+from forkproof.adapters.protocol import Drop, ModelReply, Stall
 
 __all__ = ["ResponsesCodec"]
 
@@ -76,8 +77,8 @@ class ResponsesCodec:
 
     def whole(self, reply: ModelReply, rendering: Rendering) -> dict[str, Any]:
         """A successful reply as one JSON body."""
-        identity = rendering.ids("resp")
-        output = [output_item(part, rendering) for part in reply.parts if not isinstance(part, Stall)]
+        identity = reply.stored or rendering.ids("resp")
+        output = [output_item(part, rendering) for part in reply.parts if not isinstance(part, Stall | Drop)]
         return response(identity, rendering, "completed", output)
 
     def failure(self, status: int, message: str) -> dict[str, Any]:
@@ -158,9 +159,9 @@ def _call_id(item: Mapping[str, Any], where: str) -> str:
 def _items(message: Message, free: frozenset[str]) -> Iterator[dict[str, Any]]:
     if not message.parts:
         yield _message_item(message.role, [])
-    for spoken, parts in itertools.groupby(message.parts, lambda part: isinstance(part, Text)):
+    for spoken, parts in itertools.groupby(message.parts, lambda part: isinstance(part, Text | Blob)):
         if spoken:
-            yield _message_item(message.role, [part.content for part in parts if isinstance(part, Text)])
+            yield _message_item(message.role, [part.content for part in parts if isinstance(part, Text | Blob)])
         else:
             yield from (_item(part, free) for part in parts)
 
@@ -183,5 +184,5 @@ def _item(part: Part, free: frozenset[str]) -> dict[str, Any]:
         case ToolResult(id_, output):
             kind = "custom_tool_call_output" if id_ in free else "function_call_output"
             return {"type": kind, "call_id": id_, "output": output}
-        case Text():
+        case Text() | Blob():
             raise AssertionError("texts are gathered into messages")

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from forkproof.adapters.model import openai, sse
 from forkproof.adapters.model.codec import Frame, Rendering
-from forkproof.adapters.protocol import ModelReply, Say, Stall, ToolUse
+from forkproof.adapters.protocol import Drop, ModelReply, Say, Stall, Think, ToolUse
 
 __all__ = ["output_item", "response", "stream"]
 
@@ -20,7 +20,7 @@ Item: TypeAlias = dict[str, Any]
 
 def stream(reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
     """A successful reply as events, from `response.created` to `response.completed`; each text is a message item."""
-    identity = rendering.ids("resp")
+    identity = reply.stored or rendering.ids("resp")
     numbers = itertools.count()
     output: list[Item] = []
 
@@ -30,7 +30,7 @@ def stream(reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
     for kind in ("response.created", "response.in_progress"):
         yield event(kind, response=response(identity, rendering, "in_progress", []))
     for part in reply.parts:
-        if isinstance(part, Stall):
+        if isinstance(part, Stall | Drop):
             yield part
             continue
         finished = output_item(part, rendering)
@@ -78,13 +78,22 @@ def _usage() -> dict[str, Any]:
     }
 
 
-def output_item(part: Say | ToolUse, rendering: Rendering) -> Item:
+def output_item(part: Say | Think | ToolUse, rendering: Rendering) -> Item:
     """The finished output item of one part of a reply."""
     match part:
         case Say(text):
             return _message(rendering.ids("msg"), text)
+        case Think():
+            return _thinking(part, rendering.ids("rs"))
         case ToolUse():
             return _call(part, rendering)
+
+
+def _thinking(part: Think, identity: str) -> Item:
+    """Signatures are another provider's way: what is opaque stands as encrypted content here."""
+    summary = [{"type": "summary_text", "text": part.text}]
+    opaque = {"encrypted_content": part.opaque} if part.opaque else {}
+    return {"id": identity, "type": "reasoning", "summary": summary} | opaque
 
 
 def _message(identity: str, text: str) -> Item:
@@ -117,6 +126,10 @@ def _call(use: ToolUse, rendering: Rendering) -> Item:
 
 def _progress(item: Item) -> Iterator[tuple[str, dict[str, Any]]]:
     """The events, without their common members, that take a client from nothing to this item."""
+    if item["type"] == "reasoning":
+        yield "response.output_item.added", {"item": item | {"summary": []}}
+        yield "response.output_item.done", {"item": item}
+        return
     if item["type"] == "message":
         hollow: Item = {"content": []}
         steps = _message_steps(item)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from forkproof.adapters.model.given import Given
 from forkproof.adapters.model.items import Item, items_of, newest_user
 from forkproof.adapters.model.markers import Markers
+from forkproof.adapters.model.remote import ProviderStore, UnknownStateError
 from forkproof.adapters.prompt import Prompt
-from forkproof.adapters.protocol import Kind, ModelReply, ModelRequest, Say, ToolUse
+from forkproof.adapters.protocol import Drop, Kind, ModelReply, ModelRequest, Say, Stall, Think, ToolUse
 
 __all__ = ["ScriptedModel", "SeenRequest"]
 
@@ -27,7 +29,9 @@ class SeenRequest:
     """One request as it was understood.
 
     `kind` is turn, summary, side or off-script; `turn` the turn (or summary) that it belongs to, if any; `reply` the
-    index of the scripted answer; `step` the index of the trace's step during which it came.
+    index of the scripted answer; `step` the index of the trace's step during which it came. `items` are those that the
+    model reads, with what the provider kept of earlier requests; `sent` is how many of them, the last, were sent.
+    `stored` is the id under which the exchange was kept, if it was; `refused` tells why the provider refused it.
     """
 
     index: int
@@ -38,6 +42,9 @@ class SeenRequest:
     items: tuple[Item, ...]
     prompt: Prompt
     path: str
+    sent: int = -1
+    stored: str = ""
+    refused: str = ""
 
 
 @dataclass(slots=True)
@@ -58,19 +65,39 @@ class ScriptedModel:
         self.step = 0
         self.requests: list[SeenRequest] = []
         self.produced: set[str] = set()
+        self.given = Given()
+        self.store = ProviderStore(markers.nonce)
         self._classify = classify
         self._turns: dict[str, _Script] = {}
         self._summaries: dict[str, ModelReply] = {}
         self._stalls: dict[str, asyncio.Event] = {}
+        self._steered: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
+        self._reached: dict[str, asyncio.Event] = {}
 
     def begin_turn(self, name: str, replies: tuple[ModelReply, ...]) -> None:
         """From now on requests of this turn are expected."""
         self._turns[name] = _Script(replies)
+        self._owners.update({p.name: name for reply in replies for p in reply.parts if isinstance(p, ToolUse)})
         self.produced.add(f"{name}.user")
 
     def end_turn(self, name: str) -> None:
         """From now on a request of this turn is off script."""
         self._turns.pop(name, None)
+
+    def begin_steering(self, name: str, turn: str) -> None:
+        """A message of this name was spoken into a turn; it is produced when a request first holds it."""
+        self._steered[name] = turn
+        self._owners[name] = turn
+
+    def end_steering(self, name: str) -> None:
+        """The message was not taken."""
+        self._steered.pop(name, None)
+
+    def turn_of(self, item: str) -> str:
+        """The turn that an item of this name belongs to; its own name where it is no turn's, as a summary is not."""
+        owner = item.partition(".")[0]
+        return self._owners.get(owner, owner)
 
     def begin_summary(self, name: str, reply: ModelReply) -> None:
         """A compaction was asked for: a request of no turn in flight is its summary request."""
@@ -84,34 +111,58 @@ class ScriptedModel:
         """The turns whose requests are expected now."""
         return frozenset(self._turns)
 
+    def holds(self, name: str) -> bool:
+        """Whether a stream of a turn in flight is to be held under this name."""
+        return any(part == Stall(name) for s in self._turns.values() for reply in s.replies for part in reply.parts)
+
+    async def stalled(self, name: str) -> None:
+        """Return when a stream has come to this stall."""
+        await self._reached.setdefault(name, asyncio.Event()).wait()
+
     def stall(self, name: str) -> asyncio.Event:
         """The event that lets a stalled stream go on."""
         return self._stalls.setdefault(name, asyncio.Event())
 
     async def released(self, stall: str) -> None:
         """Return when the named stall may go on."""
+        self._reached.setdefault(stall, asyncio.Event()).set()
         await self.stall(stall).wait()
 
     async def respond(self, request: ModelRequest) -> ModelReply:
-        """Answer one request by what it holds."""
-        items = items_of(request.prompt, self.markers)
-        kind, turn, index, reply = self._choose(request.prompt, items)
-        self.requests.append(
-            SeenRequest(len(self.requests), self.step, kind, turn, index, items, request.prompt, request.path)
-        )
+        """Answer one request by what the model reads: what it holds, and what the provider kept before."""
+        asked = request.prompt
+        refused = ""
+        try:
+            read = self.store.effective(asked)
+        except UnknownStateError as unknown:
+            read, refused = asked, str(unknown)
+        items = items_of(read, self.markers, self.given)
+        kind, turn, index, reply = self._choose(asked, items)
+        sent = len(items) if read is asked else len(items_of(asked, self.markers, self.given))
+        seen = SeenRequest(len(self.requests), self.step, kind, turn, index, items, asked, request.path, sent)
+        if refused:
+            self.requests.append(replace(seen, reply=None, refused=refused))
+            return ModelReply(status=404, message=refused)
+        stored = self.store.keep(asked, read, reply) if reply.status == 200 else ""  # noqa: PLR2004  # HTTP's OK
+        self.requests.append(replace(seen, stored=stored))
+        self.produced.update(i.name for i in items if i.name.removesuffix(".user") in self._steered)
         self._produce(reply)
-        return reply
+        self.given.add(reply, asked, self.markers)
+        return replace(reply, stored=stored) if stored else reply
 
     def _choose(self, prompt: Prompt, items: tuple[Item, ...]) -> tuple[str, str | None, int | None, ModelReply]:
         told = self._classify(prompt)
         turn = newest_user(items)
+        turn = self._steered.get(turn, turn) if turn is not None else None
         if told == "side":
             return "side", None, None, BLAND
         if turn in self._turns and told != "summary":
             return self._next(turn, self._turns[turn], items)
         if self._summaries:
-            name, reply = next(iter(self._summaries.items()))
-            return "summary", name, 0, reply
+            # Two at the same time get one summary each; a retry gets the last one again.
+            asked = {request.turn for request in self.requests if request.kind == "summary"}
+            name = next((each for each in self._summaries if each not in asked), [*self._summaries][-1])
+            return "summary", name, 0, self._summaries[name]
         if told == "summary":
             return "summary", None, None, BLAND
         if turn is None:
@@ -127,7 +178,7 @@ class ScriptedModel:
             last = index == len(script.replies) - 1
             if calls and calls <= answered:
                 continue
-            if reply.status != 200 and not last:  # noqa: PLR2004  # HTTP's OK
+            if _breaks(reply) and not last:
                 # A failure is served once; the harness's retry meets the next answer.
                 if index in script.failures_served:
                     continue
@@ -140,7 +191,14 @@ class ScriptedModel:
             match part:
                 case Say(text):
                     self.produced.update(self.markers.find(text))
-                case ToolUse(_, name):
+                case Think(name):
+                    self.produced.add(name)
+                case ToolUse(_, name, tool):
                     self.produced.update({f"{name}.call", f"{name}.result"})
+                    self.produced.update({f"{name}.{tool}"} if tool in ("todo", "memory") else ())
                 case _:
                     pass
+
+
+def _breaks(reply: ModelReply) -> bool:
+    return reply.status != 200 or any(isinstance(part, Drop) for part in reply.parts)  # noqa: PLR2004  # HTTP's OK

@@ -21,7 +21,7 @@ from aiohttp import web
 
 from forkproof.adapters.model import body, openai, sse
 from forkproof.adapters.model.codec import Codec, Frame, Ids, MalformedRequestError, Rendering, codecs
-from forkproof.adapters.protocol import Endpoint, Model, ModelReply, ModelRequest, NativeCall, Stall, ToolUse
+from forkproof.adapters.protocol import Drop, Endpoint, Model, ModelReply, ModelRequest, NativeCall, Stall, ToolUse
 
 __all__ = ["ModelServer", "Oddity"]
 
@@ -179,7 +179,7 @@ class ModelServer:
             rendering = Rendering(self._native, self._ids, int(self._clock()), prompt.model, _wants_usage(sent))
             if sent.get("stream") is True:
                 return await self._send(request, stream, list(codec.stream(reply, rendering)))
-            return await self._send_whole(reply, codec.whole(reply, rendering))
+            return await self._send_whole(request, reply, codec.whole(reply, rendering))
         except ConnectionResetError:  # the client went away while we wrote
             return stream
         except Exception as fault:  # noqa: BLE001  # whatever it is, the player must hear of it, not aiohttp's log
@@ -193,23 +193,35 @@ class ModelServer:
     ) -> web.StreamResponse:
         await stream.prepare(request)
         for frame in frames:
-            if isinstance(frame, Stall):
-                await self._model.released(frame.name)
-            else:
-                await stream.write(frame)
+            match frame:
+                case Stall(name):
+                    await self._model.released(name)
+                case Drop():
+                    _break(request)
+                    return stream
+                case _:
+                    await stream.write(frame)
         await stream.write_eof()
         return stream
 
-    async def _send_whole(self, reply: ModelReply, value: Mapping[str, Any]) -> web.Response:
+    async def _send_whole(self, request: web.Request, reply: ModelReply, value: Mapping[str, Any]) -> web.Response:
         for part in reply.parts:
             if isinstance(part, Stall):
                 await self._model.released(part.name)
+            elif isinstance(part, Drop):
+                _break(request)
         return _json(value)
 
     def _listing(self) -> web.Response:
         created = int(self._clock())
         rows = [{"id": m, "object": "model", "created": created, "owned_by": "forkproof"} for m in self._models]
         return _json({"object": "list", "data": rows})
+
+
+def _break(request: web.Request) -> None:
+    """Close the connection under an answer that is not complete; what was written reaches the client."""
+    if request.transport is not None:
+        request.transport.close()
 
 
 def _wants_usage(sent: Mapping[str, Any]) -> bool:

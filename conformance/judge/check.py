@@ -13,7 +13,19 @@ from typing import Any
 from forkproof.conformance.contract import Contract
 from forkproof.conformance.histories import Histories
 from forkproof.conformance.invariants import InvariantCheck, Judged
-from forkproof.conformance.judge import effects, files, prompts, records
+from forkproof.conformance.judge import (
+    authority,
+    busy,
+    durable,
+    effects,
+    files,
+    forest,
+    prompts,
+    provider,
+    records,
+    state,
+    tree,
+)
 from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, untestable
 from forkproof.conformance.judge.invariants import invariant
 from forkproof.conformance.judge.prompts import item_json
@@ -30,10 +42,17 @@ RULES: Mapping[str, Rule] = {
     **files.RULES,
     **records.RULES,
     **effects.RULES,
+    **durable.RULES,
+    **tree.RULES,
+    **forest.RULES,
+    **provider.RULES,
+    **authority.RULES,
+    **busy.RULES,
+    **state.RULES,
 }
 """One rule for each kind of expectation in the language."""
 
-_ANSWERS = frozenset({"record", "record_has", "editor", "pending"})
+_ANSWERS = frozenset({"record", "record_has", "editor", "opens", "pending", "queued"})
 """Kinds that a refused operation fails; the others it leaves without a subject."""
 
 _Outcome = tuple[Verdict, Finding]

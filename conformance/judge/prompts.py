@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from forkproof.adapters.model.items import Item
 from forkproof.adapters.model.script import SeenRequest
@@ -14,7 +14,7 @@ from forkproof.conformance.observation import PartSeen
 from forkproof.conformance.provenance import explain
 from forkproof.conformance.trace.model import ItemPattern
 
-__all__ = ["RULES", "item_json"]
+__all__ = ["RULES", "item_json", "next_prompt", "prefix", "request_of", "sequence"]
 
 # A summary may be given back in whatever role the harness likes; for everything else the role is part of the meaning.
 _ROLES = {"user": "user", "say": "assistant", "call": "assistant", "result": "tool"}
@@ -33,7 +33,7 @@ def last_prompt(case: Case) -> Finding:
 
 def prompt_has(case: Case) -> Finding:
     """Each named item stands in the first request."""
-    request = _request(case, 0)
+    request = request_of(case, 0)
     if request is None:
         return _no_request(case)
     missing = [p for p in case.expectation.prompt_has or () if not any(_matches(p, i) for i in request.items)]
@@ -46,7 +46,7 @@ def prompt_has(case: Case) -> Finding:
 
 def prompt_lacks(case: Case) -> Finding:
     """None of the named items stands in the first request. Vacuous, so untestable, if an item never came to be."""
-    request = _request(case, 0)
+    request = request_of(case, 0)
     if request is None:
         return _no_request(case)
     patterns = case.expectation.prompt_lacks or ()
@@ -63,7 +63,7 @@ def prompt_lacks(case: Case) -> Finding:
 
 def result(case: Case) -> Finding:
     """The state in which the turn's first request shows each call."""
-    request = _request(case, 0)
+    request = request_of(case, 0)
     if request is None:
         return _no_request(case)
     wanted = dict(case.expectation.result or {})
@@ -98,7 +98,7 @@ def paired(case: Case) -> Finding:
 
 def marks_interruption(case: Case) -> Finding:
     """The model can tell that the turn was interrupted: by an unfinished result, or by words without a marker."""
-    request = _request(case, 0)
+    request = request_of(case, 0)
     if request is None:
         return _no_request(case)
     turn = case.expectation.marks_interruption or ""
@@ -124,7 +124,7 @@ def same_next_prompt_without(case: Case) -> Finding:
     if not outcomes - {"skipped", "blocked", "unsupported"}:
         said = f"none of {', '.join(sorted(without))} was played, so both runs are the same by nature"
         return unobservable(said) if "unsupported" in outcomes else untestable(said)
-    seen, expected = _next(case.part, case.step.session), _next(control, case.step.session)
+    seen, expected = next_prompt(case.part, case.step.session), next_prompt(control, case.step.session)
     if seen is None or expected is None:
         which = "trace" if seen is None else "control run"
         return untestable(f"the {which} shows no next prompt of session {case.step.session}")
@@ -141,12 +141,12 @@ def same_next_prompt_without(case: Case) -> Finding:
 
 def same_prefix_as(case: Case) -> Finding:
     """Before its own user message the turn's first request holds what the named session's next request holds."""
-    request, other = _request(case, 0), _next(case.part, case.expectation.same_prefix_as or "")
+    request, other = request_of(case, 0), next_prompt(case.part, case.expectation.same_prefix_as or "")
     if request is None:
         return _no_request(case)
     if other is None:
         return untestable(f"session {case.expectation.same_prefix_as} shows no next prompt")
-    seen, expected = _prefix(request), _prefix(other)
+    seen, expected = prefix(request), prefix(other)
     if _lines(seen) != _lines(expected):
         said = explain([i.name for i in expected], seen, case.lineage, case.step.session)
         return bad(
@@ -159,18 +159,30 @@ def same_prefix_as(case: Case) -> Finding:
 
 
 def _sequence(case: Case, which: int, patterns: tuple[ItemPattern, ...] | None) -> Finding:
-    request = _request(case, which)
-    if request is None:
-        return _no_request(case)
-    wanted = patterns or ()
-    expected, seen = [_line(p) for p in wanted], _lines(request.items)
-    if len(wanted) == len(request.items) and all(map(_matches, wanted, request.items)):
+    request = request_of(case, which)
+    return _no_request(case) if request is None else sequence(case, request, patterns or ())
+
+
+def sequence(case: Case, request: SeenRequest, wanted: tuple[ItemPattern, ...]) -> Finding:
+    """The request holds just these items, in this order."""
+    items = _judged(request.items, {p.item for p in wanted})
+    expected, seen = [_line(p) for p in wanted], _lines(items)
+    if len(wanted) == len(items) and all(map(_matches, wanted, items)):
         return ok(_witness(request), expected, seen)
-    said = explain([p.item for p in wanted], request.items, case.lineage, case.step.session)
-    return bad(said, expected, _labelled(case, request.items))
+    said = explain([p.item for p in wanted], items, case.lineage, case.step.session)
+    return bad(said, expected, _labelled(case, items))
 
 
-def _request(case: Case, which: int) -> SeenRequest | None:
+def _judged(items: tuple[Item, ...], named: Collection[str]) -> tuple[Item, ...]:
+    """The items of a sequence. Thinking may be left out (PRV-4), and an attachment may stand before or behind its text.
+
+    So both count only where they are named.
+    """
+    return tuple(i for i in items if i.name in named or i.name.split(".")[1] not in ("think", "attachment"))
+
+
+def request_of(case: Case, which: int) -> SeenRequest | None:
+    """The turn's first request (0) or last one (-1); None if it sent none."""
     requests = case.part.requests_of(case.step.name)
     return requests[which] if requests else None
 
@@ -179,14 +191,16 @@ def _no_request(case: Case) -> Finding:
     return untestable(f"turn {case.step.name} sent no request to the model ({case.step.detail or case.step.outcome})")
 
 
-def _next(part: PartSeen, session: str) -> SeenRequest | None:
+def next_prompt(part: PartSeen, session: str) -> SeenRequest | None:
+    """The request that asked for this session's next prompt at the end of the part."""
     requests = part.requests_of(part.probes.get(session, ""))
     return requests[0] if requests else None
 
 
-def _prefix(request: SeenRequest) -> tuple[Item, ...]:
+def prefix(request: SeenRequest) -> tuple[Item, ...]:
+    """What the request holds before its own user message."""
     own = max(i for i, item in enumerate(request.items) if item.name == f"{request.turn}.user")
-    return request.items[:own]
+    return _judged(request.items[:own], ())
 
 
 def _role(pattern: ItemPattern) -> str | None:
@@ -199,6 +213,7 @@ def _matches(pattern: ItemPattern, item: Item) -> bool:
         pattern.item == item.name
         and (pattern.status is None or pattern.status == item.status)
         and (role is None or role == item.role)
+        and (pattern.author is None or re.search(rf"\b{pattern.author}\b", item.said, re.IGNORECASE) is not None)
     )
 
 
@@ -208,7 +223,7 @@ def item_json(item: Item) -> dict[str, str]:
 
 
 def _line(pattern: ItemPattern) -> dict[str, str]:
-    return _known(pattern.item, _role(pattern), pattern.status)
+    return _known(pattern.item, _role(pattern), pattern.status) | ({"author": pattern.author} if pattern.author else {})
 
 
 def _known(item: str, role: str | None, status: str | None) -> dict[str, str]:

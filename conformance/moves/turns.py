@@ -8,21 +8,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forkproof.adapters.protocol import (
-    Acknowledged,
     Answer,
     Cancel,
-    Compact,
-    ModelReply,
     Refused,
-    Say,
     Unknown,
     Unsupported,
 )
+from forkproof.conformance.moves.authority import asked
+from forkproof.conformance.moves.busy import end_queued
+from forkproof.conformance.moves.compactions import end_compaction
+from forkproof.conformance.moves.delegation import begin_errands
 from forkproof.conformance.moves.outcome import Move, ended, not_done
 from forkproof.conformance.observation import StepSeen
 from forkproof.conformance.part import BlockedError
-from forkproof.conformance.stage import replies
-from forkproof.conformance.trace.model import AwaitStep, CancelStep, CheckStep, CompactStep, ReleaseStep, TurnStep
+from forkproof.conformance.stage import attached, replies
+from forkproof.conformance.trace.model import AwaitStep, CancelStep, CheckStep, ReleaseStep, TurnStep
 
 if TYPE_CHECKING:
     from forkproof.conformance.player import PartPlayer
@@ -34,19 +34,29 @@ async def _turn(player: PartPlayer, step: TurnStep, seen: StepSeen) -> StepSeen:
     await player.session(step.in_)
     if step.in_ in player.running:
         raise BlockedError(f"a turn still runs in {step.in_}")
-    player.begin_turn(step.turn, step.in_, step.user, replies(step.turn, step.model, player.script.markers))
+    held = (step.until or "").partition(".asked")
+    player.person.prepare(step.answers or {}, held[0] if held[1] else None)
+    player.errands[step.turn] = begin_errands(player, step)
+    player.roles[step.turn] = step.role or ""
+    markers = player.script.markers
+    answers = replies(step.turn, step.model, markers)
+    player.begin_turn(step.turn, step.in_, step.user, answers, attached(step, markers))
     if step.until is None:
         return ended(await player.end_turn(step.in_), seen)
-    call = step.until.removesuffix(".started")
-    if await _started(player, call, player.running[step.in_]):
+    call, _, what = step.until.partition(".")
+    wait = _started if what == "started" else asked
+    if await wait(player, call, player.running[step.in_]):
         return seen
     over = ended(await player.end_turn(step.in_), seen)
-    return replace(over, outcome="blocked", reason=f"the turn ended before call {call} had started")
+    missed = "call {} had started" if what == "started" else "the person was asked about call {}"
+    return replace(over, outcome="blocked", reason=f"the turn ended before {missed.format(call)}")
 
 
 async def _started(player: PartPlayer, call: str, turn: asyncio.Task[Answer]) -> bool:
-    """Wait for the start of a call's command; False if the turn ended first."""
-    started = asyncio.ensure_future(player.stage.world.started(player.script.markers.call_id(call)))
+    """Wait until a call's command has started, or the stream has come to its stall; False if the turn ended first."""
+    script = player.script
+    held = script.stalled(call) if script.holds(call) else player.stage.world.started(script.markers.call_id(call))
+    started = asyncio.ensure_future(held)
     try:
         first = asyncio.wait({started, turn}, return_when=asyncio.FIRST_COMPLETED)
         await player.within(first, f"the start of the command of call {call}")
@@ -57,8 +67,12 @@ async def _started(player: PartPlayer, call: str, turn: asyncio.Task[Answer]) ->
 
 
 async def _await(player: PartPlayer, step: AwaitStep, seen: StepSeen) -> StepSeen:
-    if seen.session not in player.running:
-        raise BlockedError(f"turn {step.await_} is not running")
+    if step.await_ in player.queued:
+        return await end_queued(player, step.await_, seen)
+    if step.await_ in player.compacting:
+        return await end_compaction(player, step.await_, seen)
+    if seen.session not in player.running or player.current.get(seen.session) != step.await_:
+        raise BlockedError(f"{step.await_} is not running")
     return ended(await player.end_turn(seen.session), seen)
 
 
@@ -74,27 +88,13 @@ async def _cancel(player: PartPlayer, step: CancelStep, seen: StepSeen) -> StepS
 
 async def _release(player: PartPlayer, step: ReleaseStep, seen: StepSeen) -> StepSeen:
     player.stage.world.release(player.script.markers.call_id(step.release))
-    return seen
-
-
-async def _compact(player: PartPlayer, step: CompactStep, seen: StepSeen) -> StepSeen:
-    session, name, script = await player.session(step.in_), step.compact, player.script
-    script.begin_summary(name, ModelReply((Say(script.markers.mark(step.model[0].say, f"{name}.summary")),)))
-    try:
-        answer = await player.ask(Compact(session))
-    finally:
-        script.end_summary(name)
-    if isinstance(answer, Refused | Unsupported | Unknown):
-        return not_done(answer, seen)
-    if not any(r.kind == "summary" and r.turn == name for r in script.requests):
-        return replace(seen, outcome="blocked", reason="the harness asked for no summary")
-    if isinstance(answer, Acknowledged) and answer.native:
-        player.part.compactions[name] = answer.native
+    player.script.stall(step.release).set()
     return seen
 
 
 async def _check(player: PartPlayer, step: CheckStep, seen: StepSeen) -> StepSeen:
-    await player.session(step.check)
+    if all(step.check not in names for names in player.errands.values()):
+        await player.session(step.check)
     return seen
 
 
@@ -103,6 +103,5 @@ MOVES: Mapping[type, Move] = {
     AwaitStep: _await,
     CancelStep: _cancel,
     ReleaseStep: _release,
-    CompactStep: _compact,
     CheckStep: _check,
 }

@@ -38,7 +38,10 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length
 ClauseId = Annotated[str, StringConstraints(pattern=r"^[A-Z]+-[0-9]+$")]
 CapabilityName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$")]
 ItemName = Annotated[
-    str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*\.(user|say|call|result|summary)(\.[0-9]+)?$", max_length=80)
+    str,
+    StringConstraints(
+        pattern=r"^[a-z][a-z0-9-]*\.(user|say|think|attachment|call|result|summary|edit)(\.[0-9]+)?$", max_length=80
+    ),
 ]
 RelativePath = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 

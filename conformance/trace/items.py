@@ -16,22 +16,27 @@ __all__ = ["Item", "ItemPattern", "Status"]
 Status: TypeAlias = Literal["done", "failed", "unfinished"]
 """What a result says of its call: it is done, it failed, or nobody knows how far it came."""
 
-_NAME = r"[a-z][a-z0-9-]*\.(?:user|say|call|result|summary)(?:\.[0-9]+)?"
+_NAME = r"[a-z][a-z0-9-]*\.(?:user|say|think|attachment|call|result|summary|todo|memory|context|edit)(?:\.[0-9]+)?"
 _ROLE = r"user|assistant|tool|system"
-_ITEM = re.compile(f"(?P<item>{_NAME})(?: as (?P<role>{_ROLE}))?")
+_AUTHOR = r"[a-z][a-z0-9-]*"
+_ITEM = re.compile(rf"(?P<item>{_NAME})(?: as (?P<role>{_ROLE})(?:\((?P<author>{_AUTHOR})\))?)?")
 _FORMS = "TURN.user, TURN.say, CALL.call, CALL.result or COMPACT.summary, e.g. `plan.user`"
 
 
 @dataclass(frozen=True, slots=True)
 class ItemPattern:
-    """One expected item of a prompt: `plan.user`, `edit.result: done`, `draft.say as assistant`."""
+    """One expected item of a prompt: `plan.user`, `edit.result: done`, `draft.say as assistant`.
+
+    `author` is who the prompt names as its author, as in `review.say as user(reviewer)`.
+    """
 
     item: str
     status: Status | None = None
     role: str | None = None
+    author: str | None = None
 
     def __str__(self) -> str:
-        return self.item + (f": {self.status}" if self.status else "") + (f" as {self.role}" if self.role else "")
+        return self.item + (f": {self.status}" if self.status else "") + _as(self)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -40,11 +45,16 @@ class ItemPattern:
         return _SCHEMA
 
 
+def _as(pattern: ItemPattern) -> str:
+    author = f"({pattern.author})" if pattern.author else ""
+    return f" as {pattern.role}{author}" if pattern.role else ""
+
+
 _SCHEMA: JsonSchemaValue = {
     "title": "Item",
     "description": f"An item of a prompt: {_FORMS}; a result may carry its status.",
     "anyOf": [
-        {"type": "string", "pattern": f"^{_NAME}( as ({_ROLE}))?$"},
+        {"type": "string", "pattern": rf"^{_NAME}( as ({_ROLE})(\({_AUTHOR}\))?)?$"},
         {
             "type": "object",
             "minProperties": 1,
@@ -72,7 +82,7 @@ def _pattern(value: Any) -> ItemPattern:
     if status and ".result" not in found["item"]:
         msg = f"only a result has a status, {found['item']!r} is none"
         raise ValueError(msg)
-    return ItemPattern(found["item"], status, found["role"])
+    return ItemPattern(found["item"], status, found["role"], found["author"])
 
 
 Item = Annotated[ItemPattern, BeforeValidator(_pattern), WithJsonSchema(_SCHEMA)]

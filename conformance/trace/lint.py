@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import TypeAlias
 
 from forkproof.conformance.contract import Contract, load_contract
-from forkproof.conformance.trace import lint_checks, lint_files, lint_names, lint_needs, lint_story
+from forkproof.conformance.trace import (
+    lint_authority,
+    lint_checks,
+    lint_durable,
+    lint_files,
+    lint_names,
+    lint_needs,
+    lint_provider,
+    lint_story,
+    lint_tree,
+)
 from forkproof.conformance.trace.fault import Fault, StepCheck, Story
 from forkproof.conformance.trace.load import LoadedTrace, load, slug_of
 from forkproof.conformance.trace.model import Trace
@@ -26,6 +36,9 @@ _RULES: tuple[_Rule, ...] = (
     lint_names.duplicates,
     lint_names.step_names,
     lint_names.expected_names,
+    lint_tree.tree_steps,
+    lint_tree.tree_items,
+    lint_provider.provider_names,
     lint_needs.capabilities,
     lint_needs.policies,
     lint_needs.choices,
@@ -36,9 +49,15 @@ _RULES: tuple[_Rule, ...] = (
     lint_checks.contradictions,
     lint_files.paths,
     lint_files.commands,
+    lint_authority.answers,
+    lint_authority.hooks,
+    lint_authority.recorded_settings,
+    lint_authority.vacuous_questions,
     lint_story.flow,
     lint_story.endings,
     lint_story.absent_sessions,
+    lint_durable.stored,
+    lint_durable.restarted,
 )
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*")
 

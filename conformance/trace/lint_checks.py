@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from forkproof.conformance.trace.fault import Fault, StepCheck, Story
-from forkproof.conformance.trace.model import AwaitStep, ForkStep, QueueStep, SteerStep, TurnStep
+from forkproof.conformance.trace.model import AwaitStep, CheckStep, ForkStep, QueueStep, SteerStep, TurnStep
 from forkproof.conformance.trace.steps import STEP_KEYS
+from forkproof.conformance.trace.steps_side import DueStep
+from forkproof.conformance.trace.steps_tree import BranchStep, CloneStep, EditContextStep, LabelStep, RewindStep
 from forkproof.conformance.trace.suggestion import did_you_mean
 from forkproof.conformance.vocabulary import RECORD_FIELDS
 
@@ -17,17 +19,26 @@ __all__ = ["checks_something", "contradictions", "fitting", "record_fields", "va
 
 _PROMPTS = (
     "prompt", "last_prompt", "prompt_has", "prompt_lacks", "result", "paired", "marks_interruption", "same_prefix_as",
-    "no_interruption",
+    "effective_prompt", "continues", "provider", "thinking",
+    "no_interruption", "boundary_note", "works_in",
 )  # fmt: skip
+_TREE_STEPS = ("branch", "rewind", "clone", "label", "edit_context")
 _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_PROMPTS, ("turn", "await")),
-    **dict.fromkeys(("record", "record_has"), ("fork", "check", "turn", "await")),
-    "editor": ("fork", "check"),
-    "refused": ("turn", "fork", "compact", "cancel", "steer", "queue"),
+    **dict.fromkeys(("record", "record_has"), ("fork", "clone", "check", "turn", "await")),
+    "editor": ("fork", "check", "branch", "rewind"),
+    "refused": ("turn", "fork", "compact", "cancel", "steer", "queue", "restore", "set", *_TREE_STEPS),
     "queued": ("queue",),
+    "accounts_for": ("restore",),
+    "revision_differs_from": ("fork",),
+    **dict.fromkeys(("prompt_once", "settings", "offered"), ("turn", "await")),
     "summary_covers": ("compact", "await"),
     "pending": ("fork",),
+    "summarized": ("branch",),
     "stop": ("turn", "await", "cancel"),
+    "opens": ("resume",),
+    "prefix_of": ("turn", "await"),
+    "one_successor": ("together",),
 }
 """Kind of expectation -> the steps that give it something to look at; kinds that are not here fit everywhere."""
 
@@ -44,9 +55,15 @@ def fitting(story: Story) -> Iterator[Fault]:
         key = _key(check)
         for kind in check.expectation.kinds():
             steps = _STEPS_OF.get(kind, STEP_KEYS)
-            if key not in steps:
+            if key not in steps and not (kind in _PROMPTS and _of_errand(story, check.step)):
                 message = f"`{kind}` has nothing to look at in a `{key}`; it fits {' or '.join(steps)}"
                 yield Fault((*check.path, kind), "FPL043", message, key=True)
+
+
+def _of_errand(story: Story, step: object) -> bool:
+    """Whether a step looks at the requests of a child agent, or of a wake-up that is due."""
+    agent = isinstance(step, CheckStep) and step.check in story.names.known["agent"]
+    return agent or isinstance(step, DueStep)
 
 
 def record_fields(story: Story) -> Iterator[Fault]:
@@ -100,7 +117,7 @@ def contradictions(story: Story) -> Iterator[Fault]:
 
 
 def _too_early(story: Story, check: StepCheck) -> Iterator[Fault]:
-    for kind in ("prompt", "prompt_has", "last_prompt"):
+    for kind in ("prompt", "prompt_has", "last_prompt", "effective_prompt"):
         late = _not_yet(story, check, kind)
         for number, pattern in enumerate(getattr(check.expectation, kind) or ()):
             if pattern.item in late:
@@ -137,7 +154,8 @@ def _own_session(story: Story, check: StepCheck) -> Iterator[Fault]:
         message = f"`{session}` is this turn's own session: its next request holds this turn"
         yield Fault((*check.path, "same_prefix_as"), "FPL042", message)
     for kind in ("record", "record_has", "editor"):
-        if getattr(check.expectation, kind) is not None and session == "main":
+        moved = kind == "editor" and isinstance(check.step, BranchStep | RewindStep)
+        if getattr(check.expectation, kind) is not None and session == "main" and not moved:
             yield Fault((*check.path, kind), "FPL042", "`main` is no fork and has no record", key=True)
     for number, name in enumerate(check.expectation.same_next_prompt_without or ()):
         path = (*check.path, "same_next_prompt_without", number)
@@ -164,8 +182,14 @@ def _session(story: Story, check: StepCheck) -> str | None:
             return story.names.home.get(check.step.await_)
         case ForkStep():
             return check.step.fork
+        case CloneStep():
+            return check.step.clone
+        case BranchStep() | RewindStep() | LabelStep() | EditContextStep():
+            return check.step.in_
+        case DueStep():
+            return story.names.home.get(check.step.due)
         case _:
-            return getattr(check.step, "check", None) or getattr(check.step, "cancel", None)
+            return getattr(check.step, "check", None) or getattr(check.step, "cancel", None) or getattr(check.step, "set_", None)
 
 
 def _key(check: StepCheck) -> str:

@@ -24,7 +24,11 @@ from forkproof.conformance.trace.model import (
 )
 from forkproof.conformance.trace.names import Kind
 from forkproof.conformance.trace.place import Path
+from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
+from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep, RestoreStep, UserEditsStep
+from forkproof.conformance.trace.steps_durable import DeleteStep, ResumeStep, RetryStep
 from forkproof.conformance.trace.suggestion import did_you_mean
+from forkproof.conformance.trace.walk import walk
 
 __all__ = ["clauses", "duplicates", "expected_names", "sources", "step_names"]
 
@@ -57,15 +61,34 @@ def duplicates(story: Story) -> Iterator[Fault]:
 
 def step_names(story: Story) -> Iterator[Fault]:
     """The names that steps go by: sessions they act in, turns they cut at or wait for, calls they release."""
-    for index, step in enumerate(story.trace.steps):
-        path: Path = ("steps", index)
+    for number, path, step in walk(story.trace):
+        # Steps that run at the same time can't speak of each other.
+        index = number - 1 if "together" in path else number
         match step:
             case TurnStep() | CompactStep() | QueueStep() | SteerStep():
                 yield from _refer(story, "session", step.in_, index, (*path, "in"))
+            case SetStep():
+                yield from _refer(story, "session", step.set_, index, (*path, "set"))
+            case ApproveStep():
+                yield from _refer(story, "call", step.approve, index, (*path, "approve"))
+            case DenyStep():
+                yield from _refer(story, "call", step.deny, index, (*path, "deny"))
+            case ResumeStep() | DeleteStep() | RetryStep():
+                yield from _stored(story, step, index, path)
             case CancelStep():
                 yield from _refer(story, "session", step.cancel, index, (*path, "cancel"))
             case CheckStep():
-                yield from _refer(story, "session", step.check, index, (*path, "check"))
+                kind = "agent" if step.check in story.names.known["agent"] else "session"
+                yield from _refer(story, kind, step.check, index, (*path, "check"))
+            case DelegateStep() | UserEditsStep():
+                yield from _refer(story, "session", step.in_, index - 1, (*path, "in"))
+            case RestoreStep():
+                yield from _refer(story, "session", step.in_, index, (*path, "in"))
+                yield from _refer(story, "turn", step.before, index, (*path, "before"))
+            case FoldStep():
+                yield from _refer(story, "session", step.fold, index, (*path, "fold"))
+            case DueStep():
+                yield from _refer(story, "wake-up", step.due, index, (*path, "due"))
             case AwaitStep():
                 kind = _compaction_or(story, "turn", step.await_)
                 yield from _refer(story, kind, step.await_, index, (*path, "await"))
@@ -79,6 +102,15 @@ def step_names(story: Story) -> Iterator[Fault]:
 def _compaction_or(story: Story, kind: Kind, name: str) -> Kind:
     """A compaction in flight is waited for and let go as turns and calls are."""
     return "compaction" if name in story.names.known["compaction"] else kind
+
+
+def _stored(story: Story, step: ResumeStep | DeleteStep | RetryStep, index: int, path: Path) -> Iterator[Fault]:
+    key, name = next((k, n) for k in ("resume", "delete", "retry") if (n := getattr(step, k, None)))
+    yield from _refer(story, "session", name, index, (*path, key))
+    if key == "retry" and name == "main":
+        yield Fault((*path, key), "FPL021", "`main` is no fork, so there is no request to repeat")
+    for number, turn in enumerate(getattr(step, "turns", None) or ()):
+        yield from _refer(story, "turn", turn, index, (*path, "turns", number))
 
 
 def _fork(story: Story, step: ForkStep, index: int, path: Path) -> Iterator[Fault]:
@@ -116,7 +148,7 @@ def expected_names(story: Story) -> Iterator[Fault]:
 
 
 def _items(story: Story, check: StepCheck) -> Iterator[Fault]:
-    for kind in ("prompt", "last_prompt", "prompt_has", "prompt_lacks"):
+    for kind in ("prompt", "last_prompt", "prompt_has", "prompt_lacks", "prompt_once", "effective_prompt"):
         for number, pattern in enumerate(getattr(check.expectation, kind) or ()):
             since = story.names.items.get(pattern.item)
             path = (*check.path, kind, number)
@@ -146,6 +178,21 @@ def _others(story: Story, check: StepCheck) -> Iterator[Fault]:
         yield from _refer(story, "turn", wanted.no_interruption, index, (*check.path, "no_interruption"))
     if wanted.summary_covers is not None:
         yield from _covers(story, wanted.summary_covers, index, (*check.path, "summary_covers"))
+    for call in wanted.schedules or ():
+        yield from _refer(story, "wake-up", call, index, (*check.path, "schedules"))
+    for kind in ("works_in", "revision_differs_from"):
+        name = getattr(wanted, kind)
+        if name is not None:
+            yield from _refer(story, "session", name, index, (*check.path, kind))
+    for kind in ("prefix_of", "opens"):
+        if getattr(wanted, kind) is not None:
+            yield from _refer(story, "session", getattr(wanted, kind), index, (*check.path, kind))
+    for label, source in (wanted.lineage or {}).items():
+        yield from _refer(story, "session", label, index, (*check.path, "lineage", label), key=True)
+        if source != "none":
+            yield from _refer(story, "session", source, index, (*check.path, "lineage", label))
+    for number, label in enumerate(wanted.titles_differ or ()):
+        yield from _refer(story, "session", label, index, (*check.path, "titles_differ", number))
     if wanted.same_prefix_as is not None:
         yield from _refer(story, "session", wanted.same_prefix_as, index, (*check.path, "same_prefix_as"))
     for number, name in enumerate(wanted.same_next_prompt_without or ()):

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from forkproof.conformance.trace.fault import Fault, Story
+from forkproof.conformance.trace.lint_provider import needs_of_check, needs_of_turn
+from forkproof.conformance.trace.lint_authority import needs_of_authority, needs_of_trace
 from forkproof.conformance.trace.model import (
     CancelStep,
     CompactStep,
@@ -20,8 +22,13 @@ from forkproof.conformance.trace.model import (
     TurnStep,
 )
 from forkproof.conformance.trace.names import calls_of
+from forkproof.conformance.trace.lint_tree import needs_of_reading, needs_of_step
 from forkproof.conformance.trace.place import Path
+from forkproof.conformance.trace.steps_side import DelegateStep, FoldStep, RestoreStep
+from forkproof.conformance.trace.steps_tree import BranchStep, RewindStep
+from forkproof.conformance.trace.lint_durable import needs_of_durable
 from forkproof.conformance.trace.suggestion import did_you_mean
+from forkproof.conformance.trace.walk import walk
 from forkproof.conformance.vocabulary import CAPABILITIES, POLICIES
 
 __all__ = ["capabilities", "choices", "policies"]
@@ -49,12 +56,24 @@ def _used(story: Story) -> Mapping[str, Path]:
     used: dict[str, Path] = {}
     if story.trace.import_:
         used["import"] = ("import",)
-    for index, step in enumerate(story.trace.steps):
-        for name, path in _of_step(step):
-            used.setdefault(name, ("steps", index, *path))
+    if any(turn.behind is not None for turn in story.trace.import_):
+        used["import.tree"] = ("import",)
+    for name, path in needs_of_trace(story.trace):
+        used.setdefault(name, path)
+    for _, place, step in walk(story.trace):
+        for name, path in (*_of_step(step), *needs_of_step(step), *needs_of_durable(step), *needs_of_authority(step)):
+            used.setdefault(name, (*place, *path))
     for check in story.checks:
-        if check.expectation.editor is not None or "editor" in (check.expectation.record or {}):
+        moved = isinstance(check.step, BranchStep | RewindStep)
+        if (check.expectation.editor is not None and not moved) or "editor" in (check.expectation.record or {}):
             used.setdefault("fork.editor", (*check.path, "editor"))
+        for name, path in needs_of_reading(check.expectation):
+            used.setdefault(name, (*check.path, *path))
+        for name, path in needs_of_check(check.expectation, story.trace.needs):
+            used.setdefault(name, (*check.path, *path))
+        for kind in ("todo", "schedules", "usage"):
+            if getattr(check.expectation, kind) is not None:
+                used.setdefault("state", (*check.path, kind))
     return used
 
 
@@ -65,6 +84,8 @@ def _of_step(step: Step) -> Iterator[tuple[str, Path]]:
             yield f"fork.{cut}", (cut,)
             if step.workspace == "isolated":
                 yield "workspace.isolated", ("workspace",)
+            if step.copying is not None:
+                yield "workspace.copy", ("copying",)
         case CancelStep():
             yield "cancel", ("cancel",)
         case CompactStep():
@@ -73,6 +94,12 @@ def _of_step(step: Step) -> Iterator[tuple[str, Path]]:
             yield "steer", ("steer",)
         case TurnStep() | QueueStep():
             yield from _of_turn(step)
+        case DelegateStep():
+            yield "delegate", ("delegate",)
+        case FoldStep():
+            yield "fold", ("fold",)
+        case RestoreStep():
+            yield "restore", ("restore",)
         case _:
             pass
 
@@ -85,6 +112,8 @@ def _of_turn(step: TurnStep | QueueStep) -> Iterator[tuple[str, Path]]:
     for number, answer in enumerate(step.model):
         if isinstance(answer, TogetherStep):
             yield "tool.together", ("model", number)
+    if isinstance(step, TurnStep):
+        yield from needs_of_turn(step)
 
 
 def policies(story: Story) -> Iterator[Fault]:

@@ -25,6 +25,9 @@ from forkproof.conformance.trace.model import (
 )
 from forkproof.conformance.trace.names import calls_of
 from forkproof.conformance.trace.place import Path
+from forkproof.conformance.trace.steps_durable import RestartStep
+from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
+from forkproof.conformance.trace.stream import StallStep
 
 __all__ = ["absent_sessions", "endings", "flow"]
 
@@ -49,13 +52,21 @@ class _Running:
 def flow(story: Story) -> Iterator[Fault]:
     """Play the turns in the mind: one at a time in a session, each waiting call let go, each turn ended."""
     running: dict[str, _Running] = {}
+    # A command of a child agent may be let go also when it should be dead, to see that nobody goes on there.
+    of_agents = set(_inside_agents(story))
     for index, step in enumerate(story.trace.steps):
         path: Path = ("steps", index)
         match step:
             case TurnStep():
                 yield from _begin(step, index, running)
             case ReleaseStep():
-                yield from _release(step, path, running)
+                held = any(step.release in r.held for r in running.values())
+                if held or step.release not in of_agents:
+                    yield from _release(step, path, running)
+            case ApproveStep() | DenyStep():
+                yield from _answer(step, path, running)
+            case RestartStep():
+                running.clear()
             case AwaitStep():
                 yield from _await(step, path, running)
             case CancelStep():
@@ -71,9 +82,19 @@ def flow(story: Story) -> Iterator[Fault]:
         yield Fault(("steps", left.index, left.step), "FPL060", message, key=True)
 
 
+def _inside_agents(story: Story) -> Iterator[str]:
+    for step in story.trace.steps:
+        if isinstance(step, TurnStep):
+            yield from (call.call for path, call in calls_of(step) if "agent" in path)
+
+
 def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator[Fault]:
     path: Path = ("steps", index)
-    waits = {call.call: (below, call.wait) for below, call in calls_of(step) if call.wait is not None}
+    waits: dict[str, tuple[Path, str]] = {
+        part.stall: (("model", number), "release") for number, part in enumerate(step.model) if isinstance(part, StallStep)
+    }
+    waits |= {call.call: (below, str(call.wait)) for below, call in calls_of(step) if call.wait is not None}
+    waits = dict(sorted(waits.items(), key=lambda held: held[1][0][:2]))
     if _surely(running, step.in_):
         yield Fault((*path, "turn"), "FPL063", f"turn `{running[step.in_].turn}` still runs in `{step.in_}`", key=True)
     if step.until is None:
@@ -82,12 +103,34 @@ def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator
                 (*path, *below), "FPL060", f"`{name}` waits within this step: give the turn `until: {name}.started`"
             )
         return
+    if step.until.endswith(".asked"):
+        yield from _begin_question(step, index, running, {name: kind for name, (_, kind) in waits.items()})
+        return
     call = step.until.removesuffix(".started")
     if call not in waits:
-        yield Fault((*path, "until"), "FPL061", f"`{call}` is no `wait` call of this turn")
+        yield Fault((*path, "until"), "FPL061", f"`{call}` is no `wait` call or `stall` of this turn")
     elif call != next(iter(waits)):
         yield Fault((*path, "until"), "FPL060", f"`{next(iter(waits))}` waits before `{call}` can start")
     running[step.in_] = _Running(step.turn, index, {name: str(wait) for name, (_, wait) in waits.items()})
+
+
+def _begin_question(
+    step: TurnStep, index: int, running: dict[str, _Running], held: dict[str, str]
+) -> Iterator[Fault]:
+    call = (step.until or "").removesuffix(".asked")
+    if call not in {own.call for _, own in calls_of(step)}:
+        yield Fault(("steps", index, "until"), "FPL061", f"`{call}` is no call of this turn")
+    running[step.in_] = _Running(step.turn, index, {**held, call: "asked"})
+
+
+def _answer(step: ApproveStep | DenyStep, path: Path, running: dict[str, _Running]) -> Iterator[Fault]:
+    key, call = ("deny", step.deny) if isinstance(step, DenyStep) else ("approve", step.approve)
+    holder = next((r for r in running.values() if r.held.get(call) == "asked"), None)
+    if holder is None:
+        message = f"no question about `{call}` is open here; `until: {call}.asked` leaves one open"
+        yield Fault((*path, key), "FPL061", message)
+    else:
+        del holder.held[call]
 
 
 def _cancel(step: CancelStep, path: Path, running: dict[str, _Running]) -> Iterator[Fault]:
@@ -119,6 +162,8 @@ def _release(step: ReleaseStep, path: Path, running: dict[str, _Running]) -> Ite
     holder = next((r for r in running.values() if step.release in r.held), None)
     if holder is None:
         yield Fault((*path, "release"), "FPL061", f"no call `{step.release}` waits here")
+    elif holder.held[step.release] == "asked":
+        yield Fault((*path, "release"), "FPL061", f"`{step.release}` waits for an answer: `approve` or `deny` it")
     elif holder.held[step.release] == "forever":
         yield Fault((*path, "release"), "FPL061", f"`{step.release}` waits forever; only `wait: release` can be let go")
     else:
@@ -136,7 +181,9 @@ def _await(step: AwaitStep, path: Path, running: dict[str, _Running]) -> Iterato
     _end(running, session, step)
     if held:
         name, kind = next(iter(held.items()))
-        cure = "`cancel` the turn" if kind == "forever" else f"`release: {name}` first"
+        cure = {"forever": "`cancel` the turn", "asked": f"`approve: {name}` or `deny` it first"}.get(
+            kind, f"`release: {name}` first"
+        )
         yield Fault((*path, "await"), "FPL060", f"`{name}` still waits, so the turn never ends: {cure}")
 
 
@@ -181,6 +228,8 @@ def _cancelled(story: Story) -> frozenset[str]:
             newest[step.in_] = step.turn
         elif isinstance(step, CancelStep) and step.cancel in newest:
             ended.add(newest[step.cancel])
+        elif isinstance(step, RestartStep):
+            ended |= set(newest.values())
     return frozenset(ended)
 
 
@@ -207,6 +256,8 @@ def _acts_in(step: Step) -> Iterator[tuple[str, str]]:
             yield "in", step.in_
         case CheckStep():
             yield "check", step.check
+        case SetStep():
+            yield "set", step.set_
         case CancelStep():
             yield "cancel", step.cancel
         case _:

@@ -6,14 +6,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 
-from forkproof.conformance.trace.base import ItemReference, Many, Name, Reference, kind_of
+from forkproof.conformance.trace.base import ItemReference, Many, Name, Reference, RelativePath, kind_of
 from forkproof.conformance.trace.expect import Expectations
 from forkproof.conformance.trace.step import StepModel
+from forkproof.conformance.trace.settings import Decision, Settings
+from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
+from forkproof.conformance.trace.steps_durable import DeleteStep, RestartStep, ResumeStep, RetryStep
 from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
+from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep, RestoreStep, UserEditsStep
+from forkproof.conformance.trace.steps_tree import BranchStep, CloneStep, EditContextStep, LabelStep, RewindStep
 from forkproof.conformance.trace.tools import ModelStep, SayStep
 
 __all__ = [
     "STEP_KEYS",
+    "AtOnceStep",
     "AwaitStep",
     "CancelStep",
     "CheckStep",
@@ -25,21 +31,31 @@ __all__ = [
     "TurnStep",
 ]
 
-STEP_KEYS = ("queue", "steer", "turn", "await", "fork", "cancel", "compact", "release", "check")
+STEP_KEYS = (
+    "queue", "steer", "turn", "await", "fork", "cancel", "compact", "release", "check",
+    "delegate", "fold", "user_edits", "restore", "due", "branch", "rewind", "clone", "label", "edit_context",
+    "set", "approve", "deny",
+    "restart", "resume", "delete", "retry", "together",
+)  # fmt: skip
 CUT_KEYS = ("before", "after", "at", "head")
 
 
 class TurnStep(StepModel):
-    """A person says something and the model answers.
+    """A person says something and the model answers; in a scope, `role` names who answers there.
 
-    With `until`, the step ends when that call's command has started, and the turn is left running.
+    `attach` holds files that go with the message, name -> content; their items are `TURN.attachment` (`.attachment.2`).
+    With `until`, the step ends when that call's command has started, the stream has come to that `stall`, or the person
+    is asked about the call, and the turn is left running. `answers` says what the person answers about which call; about any other they say no.
     """
 
     turn: Name
     in_: Name = Field("main", alias="in")
     user: Annotated[str, StringConstraints(min_length=1)]
+    attach: Annotated[dict[RelativePath, str], Field(min_length=1)] | None = None
     model: Annotated[Many[ModelStep], Field(min_length=1)]
-    until: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*\.started$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*\.(started|asked)$")] | None = None
+    answers: Annotated[dict[Name, Decision], Field(min_length=1)] | None = None
+    role: Name | None = None
 
 
 class AwaitStep(StepModel):
@@ -49,7 +65,11 @@ class AwaitStep(StepModel):
 
 
 class ForkStep(StepModel):
-    """A new session from a session's history up to a cut: `before` or `after` a turn, `at` an item, or the `head`."""
+    """A new session from a session's history up to a cut: `before` or `after` a turn, `at` an item, or the `head`.
+
+    With `dies` the harness's process dies over it, at that point; a `restart: kill` has to follow. With `copying:
+    blocked` something stands where the copy of the workspace would be made, so that making it fails.
+    """
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [cut]} for cut in CUT_KEYS]})
 
@@ -60,6 +80,9 @@ class ForkStep(StepModel):
     at: ItemReference | None = None
     head: Literal[True] | None = None
     workspace: Literal["shared", "isolated"] = "shared"
+    settings: Settings | None = None
+    dies: Literal["before-commit", "during-commit", "after-commit"] | None = None
+    copying: Literal["blocked"] | None = None
 
     @model_validator(mode="after")
     def _one_cut(self) -> ForkStep:
@@ -107,6 +130,32 @@ def _kind(value: Any) -> str | None:
     return kind_of(value, STEP_KEYS)
 
 
+Inner = Annotated[
+    Annotated[TurnStep, Tag("<turn>")]
+    | Annotated[ForkStep, Tag("<fork>")]
+    | Annotated[CompactStep, Tag("<compact>")]
+    | Annotated[RetryStep, Tag("<retry>")],
+    Discriminator(
+        lambda value: kind_of(value, ("turn", "fork", "compact", "retry")),
+        custom_error_type="step",
+        custom_error_message="a step within `together` is one of turn, fork, compact, retry",
+    ),
+]
+
+
+class AtOnceStep(StepModel):
+    """Steps that run at the same time. What they must show is expected of this step as a whole, or of later ones."""
+
+    together: Annotated[Many[Inner], Field(min_length=2)]
+
+    @model_validator(mode="after")
+    def _plain(self) -> AtOnceStep:
+        if any(step.expect or step.unless or getattr(step, "until", None) for step in self.together):
+            msg = "a step within `together` has no `expect`, `unless` or `until` of its own"
+            raise ValueError(msg)
+        return self
+
+
 Step = Annotated[
     Annotated[TurnStep, Tag("<turn>")]
     | Annotated[AwaitStep, Tag("<await>")]
@@ -116,7 +165,25 @@ Step = Annotated[
     | Annotated[ReleaseStep, Tag("<release>")]
     | Annotated[CheckStep, Tag("<check>")]
     | Annotated[SteerStep, Tag("<steer>")]
-    | Annotated[QueueStep, Tag("<queue>")],
+    | Annotated[QueueStep, Tag("<queue>")]
+    | Annotated[DelegateStep, Tag("<delegate>")]
+    | Annotated[FoldStep, Tag("<fold>")]
+    | Annotated[UserEditsStep, Tag("<user_edits>")]
+    | Annotated[RestoreStep, Tag("<restore>")]
+    | Annotated[DueStep, Tag("<due>")]
+    | Annotated[BranchStep, Tag("<branch>")]
+    | Annotated[RewindStep, Tag("<rewind>")]
+    | Annotated[CloneStep, Tag("<clone>")]
+    | Annotated[LabelStep, Tag("<label>")]
+    | Annotated[EditContextStep, Tag("<edit_context>")]
+    | Annotated[RestartStep, Tag("<restart>")]
+    | Annotated[ResumeStep, Tag("<resume>")]
+    | Annotated[DeleteStep, Tag("<delete>")]
+    | Annotated[RetryStep, Tag("<retry>")]
+    | Annotated[AtOnceStep, Tag("<together>")]
+    | Annotated[SetStep, Tag("<set>")]
+    | Annotated[ApproveStep, Tag("<approve>")]
+    | Annotated[DenyStep, Tag("<deny>")],
     Discriminator(
         _kind,
         custom_error_type="step",

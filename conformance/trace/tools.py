@@ -7,10 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from forkproof.conformance.trace.base import Many, Name, RelativePath, TraceModel, kind_of
+from forkproof.conformance.trace.stream import DropStep, StallStep, ThinkStep
 
 __all__ = [
     "MODEL_STEP_KEYS",
     "TOOLS",
+    "AgentMessage",
+    "AgentTask",
     "CallStep",
     "FailStep",
     "ModelStep",
@@ -18,10 +21,11 @@ __all__ = [
     "SayStep",
     "TogetherStep",
     "ToolArguments",
+    "WakeUp",
 ]
 
-TOOLS = ("write", "edit", "read", "run", "wait", "count")
-MODEL_STEP_KEYS = ("say", "call", "together", "fail")
+TOOLS = ("write", "edit", "read", "run", "wait", "count", "agent", "tell", "todo", "memory", "schedule")
+MODEL_STEP_KEYS = ("say", "call", "together", "fail", "think", "stall", "drop")
 
 
 class SayStep(TraceModel):
@@ -37,12 +41,41 @@ class Replacement(TraceModel):
     new: str
 
 
+class AgentTask(TraceModel):
+    """A task for a new child agent, which plays `model`. Its items go by the call: `CALL.user` is the task.
+
+    With `context: inherit` it begins with the history of its parent, with `none` it sees the task alone.
+    """
+
+    task: Annotated[str, StringConstraints(min_length=1)]
+    context: Literal["inherit", "none"] = "none"
+    model: Annotated[Many[ModelStep], Field(min_length=1)]
+
+
+class AgentMessage(TraceModel):
+    """A further message to the child agent that the named call made. Its items go by this call."""
+
+    agent: Name
+    message: Annotated[str, StringConstraints(min_length=1)]
+    model: Annotated[Many[ModelStep], Field(min_length=1)]
+
+
+class WakeUp(TraceModel):
+    """A message that the session is given `after` seconds. Its turn goes by the call."""
+
+    after: Annotated[int, Field(ge=1)]
+    message: Annotated[str, StringConstraints(min_length=1)]
+    model: Annotated[Many[ModelStep], Field(min_length=1)]
+
+
 class ToolArguments(TraceModel):
     """Exactly one abstract tool. The adapter maps it to a native call.
 
     write: path -> new content. edit: path -> replacement. read: a path. run: a command of the small shared vocabulary
     (`pwd`, `ls`, `true`, `false`, `echo WORDS`, `rm PATH`, `mkdir PATH`, `mv FROM TO`). wait: `release` blocks until
     the trace releases it, `forever` until it is killed. count: the name of a counter that the command raises by one.
+    agent: a task for a child agent. tell: a further message to one. todo: the whole new todo list. memory: something to
+    remember. schedule: a wake-up.
     """
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [tool]} for tool in TOOLS]})
@@ -53,13 +86,19 @@ class ToolArguments(TraceModel):
     run: Annotated[str, StringConstraints(min_length=1)] | None = None
     wait: Literal["release", "forever"] | None = None
     count: Name | None = None
+    agent: AgentTask | None = None
+    tell: AgentMessage | None = None
+    todo: Annotated[Many[Annotated[str, StringConstraints(min_length=1)]], Field(min_length=1)] | None = None
+    memory: Annotated[str, StringConstraints(min_length=1)] | None = None
+    schedule: WakeUp | None = None
 
     @model_validator(mode="after")
     def _one_tool(self) -> ToolArguments:
         tools = [t for t in TOOLS if getattr(self, t) is not None]
         if len(tools) != 1:
             given = ", ".join(tools) or "none"
-            msg = f"a call names exactly one tool (write, edit, read, run, wait or count), this one names {given}"
+            offered = f"{', '.join(TOOLS[:-1])} or {TOOLS[-1]}"
+            msg = f"a call names exactly one tool ({offered}), this one names {given}"
             raise ValueError(msg)
         return self
 
@@ -67,6 +106,11 @@ class ToolArguments(TraceModel):
     def tool(self) -> str:
         """The name of the one tool that is set."""
         return next(t for t in TOOLS if getattr(self, t) is not None)
+
+    @property
+    def errand(self) -> AgentTask | AgentMessage | WakeUp | None:
+        """What brings a turn of its own, in a child agent or at a later time."""
+        return self.agent or self.tell or self.schedule
 
 
 class CallStep(ToolArguments):
@@ -99,10 +143,17 @@ ModelStep = Annotated[
     Annotated[SayStep, Tag("<say>")]
     | Annotated[CallStep, Tag("<call>")]
     | Annotated[TogetherStep, Tag("<together>")]
-    | Annotated[FailStep, Tag("<fail>")],
+    | Annotated[FailStep, Tag("<fail>")]
+    | Annotated[ThinkStep, Tag("<think>")]
+    | Annotated[StallStep, Tag("<stall>")]
+    | Annotated[DropStep, Tag("<drop>")],
     Discriminator(
         _kind,
         custom_error_type="model_step",
-        custom_error_message="a model step is one of say, call, together, fail",
+        custom_error_message=f"a model step is one of {', '.join(MODEL_STEP_KEYS)}",
     ),
 ]
+
+for _model in (AgentTask, AgentMessage, WakeUp, ToolArguments, CallStep, TogetherStep):
+    # A child agent's model does what any model does, so these types hold each other.
+    _model.model_rebuild()

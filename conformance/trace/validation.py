@@ -25,7 +25,11 @@ from forkproof.conformance.trace.steps import (
     ReleaseStep,
     TurnStep,
 )
+from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
 from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
+from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep, RestoreStep, UserEditsStep
+from forkproof.conformance.trace.stream import DropStep, StallStep, ThinkStep
+from forkproof.conformance.trace.steps_tree import BranchStep, CloneStep, EditContextStep, LabelStep, RewindStep
 from forkproof.conformance.trace.tools import MODEL_STEP_KEYS, CallStep, FailStep, Replacement, SayStep, TogetherStep
 from forkproof.conformance.vocabulary import PLANNED
 
@@ -41,18 +45,34 @@ _TAGGED: Mapping[str, type[TraceModel]] = {
     "<check>": CheckStep,
     "<steer>": SteerStep,
     "<queue>": QueueStep,
+    "<delegate>": DelegateStep,
+    "<fold>": FoldStep,
+    "<user_edits>": UserEditsStep,
+    "<restore>": RestoreStep,
+    "<due>": DueStep,
+    "<set>": SetStep,
+    "<approve>": ApproveStep,
+    "<deny>": DenyStep,
+    "<branch>": BranchStep,
+    "<rewind>": RewindStep,
+    "<clone>": CloneStep,
+    "<label>": LabelStep,
+    "<edit_context>": EditContextStep,
     "<say>": SayStep,
     "<call>": CallStep,
     "<together>": TogetherStep,
     "<fail>": FailStep,
+    "<think>": ThinkStep,
+    "<stall>": StallStep,
+    "<drop>": DropStep,
     "<unknown>": UnknownName,
 }
 _FORMS = {
     "^[a-z][a-z0-9-]*$": "a name: lower-case letters, digits and hyphens, a letter first",
-    r"^[a-z][a-z0-9-]*\.(user|say|call|result|summary)(\.[0-9]+)?$": "an item, e.g. plan.user or edit.result",
+    r"^[a-z][a-z0-9-]*\.(user|say|think|attachment|call|result|summary)(\.[0-9]+)?$": "an item, e.g. plan.user or edit.result",
     "^[A-Z]+-[0-9]+$": "a clause id, e.g. CUT-1",
     r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$": "a capability, e.g. fork.before",
-    r"^[a-z][a-z0-9-]*\.started$": "CALL.started, e.g. `job.started`",
+    r"^[a-z][a-z0-9-]*\.(started|asked)$": "CALL.started or CALL.asked, e.g. `job.started`",
     r"^[^\r\n]*$": "one line",
 }
 _KINDS = {dict: "a mapping", list: "a list", str: "a text", bool: "a boolean", int: "a number", float: "a number"}
