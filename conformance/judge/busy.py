@@ -1,0 +1,96 @@
+"""Expectations on interruptions, on input to busy sessions, and on what a summary stands for.
+
+Sources: clauses TOOL-4, QUE-1, CMP-7, CMP-8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from forkproof.adapters.model.markers import Markers
+from forkproof.adapters.model.script import SeenRequest
+from forkproof.adapters.prompt import Text
+from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, ok, unobservable, untestable
+
+__all__ = ["RULES"]
+
+_INTERRUPTION = re.compile(r"interrupt|abort|cancel|stopped by|forked in the middle", re.IGNORECASE)
+
+
+def no_interruption(case: Case) -> Finding:
+    """Nothing in the first request tells that this turn was interrupted: no unfinished result, no words without marker.
+
+    Looked for behind the turn's own items, up to the next person's message. Vacuous, so untestable, where the request
+    does not hold the turn.
+    """
+    turn = case.expectation.no_interruption or ""
+    requests = case.part.requests_of(case.step.name)
+    if not requests:
+        return untestable(f"turn {case.step.name} sent no request to the model")
+    request = requests[0]
+    if not any(item.name == f"{turn}.user" for item in request.items):
+        return untestable(f"the request does not hold turn {turn}")
+    own = {call for call, owner in case.lineage.turn_of_call.items() if owner == turn}
+    unfinished = [i.name for i in request.items if i.status == "unfinished" and i.name.removesuffix(".result") in own]
+    words = _words_behind(request, turn, Markers(case.part.nonce))
+    if unfinished or words:
+        return bad(
+            f"the request tells that turn {turn} was interrupted, and it was not",
+            {"no interruption of": turn},
+            {"unfinished": unfinished, "words": words},
+        )
+    return ok({"request": request.index, "turn": turn})
+
+
+def _words_behind(request: SeenRequest, turn: str, markers: Markers) -> list[str]:
+    """Unmarked texts between the turn's user message and the next one that speak of an interruption."""
+    within = False
+    found = []
+    for message in request.prompt.messages:
+        for part in message.parts:
+            if not isinstance(part, Text):
+                continue
+            names = markers.find(part.content)
+            users = [name for name in names if name.endswith(".user")]
+            if users:
+                within = users[-1] == f"{turn}.user"
+            elif within and not names and _INTERRUPTION.search(part.content):
+                found.append(part.content[:200])
+    return found
+
+
+def queued(case: Case) -> Finding:
+    """The harness took the message, and holds it."""
+    if case.step.outcome == "done":
+        return ok({"queued": case.step.name})
+    said = case.step.detail or case.step.reason
+    outcome = case.step.outcome
+    return bad(f"the message was not taken ({outcome}): {said}", {"queued": True}, {"outcome": outcome})
+
+
+def summary_covers(case: Case) -> Finding:
+    """What the harness states of a summary: the conversation that it is of, and the range that it stands for."""
+    wanted = case.expectation.summary_covers
+    covered = case.part.covered.get(case.step.name)
+    if wanted is None or covered is None:
+        said = "nothing states what the summary stands for"
+        hidden = "compaction.covers" in case.observation.description.unobservable
+        return unobservable(said) if hidden else bad(said, wanted and wanted.model_dump(exclude_none=True), None)
+    markers = Markers(case.part.nonce)
+    sessions = {native: label for label, native in case.part.sessions.items()}
+    seen = {"conversation": sessions.get(covered.session, covered.session)}
+    for end, value in (("first", covered.first), ("last", covered.last)):
+        seen[end] = next(iter(markers.find(value)), value)
+    expected = wanted.model_dump(exclude_none=True)
+    wrong = [f"{key} is {seen[key]}, not {value}" for key, value in expected.items() if seen[key] != value]
+    if wrong:
+        return bad("; ".join(wrong), expected, seen)
+    return ok({"summary": case.step.name, **seen}, expected, seen)
+
+
+RULES: Mapping[str, Rule] = {
+    "no_interruption": no_interruption,
+    "queued": queued,
+    "summary_covers": summary_covers,
+}
