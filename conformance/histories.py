@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from forkproof.conformance.paths import imported_order
 from forkproof.conformance.provenance import Lineage
 from forkproof.conformance.stage import PROBE, name_of, probed
 from forkproof.conformance.trace.model import CallStep, SayStep, TogetherStep, Trace, TurnStep
@@ -47,7 +48,7 @@ class Histories:
         """Read them off a trace."""
         lineage = Lineage.of(trace)
         begun = {turn.turn: -1 for turn in trace.import_}
-        session = {turn.turn: "main" for turn in trace.import_}
+        session = dict.fromkeys(imported_order(trace.import_), "main")
         order = {f"{turn.turn}.{item}": place for turn in trace.import_ for item, place in (("user", -1), ("say", 0))}
         for index, step in enumerate(trace.steps):
             if isinstance(step, TurnStep):

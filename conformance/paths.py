@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from forkproof.conformance.trace.base import UnknownName
 from forkproof.conformance.trace.model import ImportedTurn
 
-__all__ = ["imported_paths", "moved", "rewound"]
+__all__ = ["imported_order", "imported_paths", "moved", "rewound"]
 
 
 def moved(item: str, marks: Mapping[str, Sequence[str]], turn_of_call: Mapping[str, str]) -> list[str]:
@@ -34,6 +34,8 @@ def imported_paths(turns: Sequence[ImportedTurn]) -> dict[str, list[str]]:
 
     A chain that is broken begins with its orphan; one that goes in a circle begins with its turn that is stored first.
     """
+    if not turns:
+        return {}
     behind: dict[str, str | None] = {}
     for number, turn in enumerate(turns):
         before = turns[number - 1].turn if number else None
@@ -43,6 +45,12 @@ def imported_paths(turns: Sequence[ImportedTurn]) -> dict[str, list[str]]:
     inner = {path[-2] for path in paths.values() if len(path) > 1}
     ends = [turn for turn in behind if turn not in inner]
     return {**{turn: path for turn, path in paths.items() if turn != ends[-1]}, ends[-1]: paths[ends[-1]]}
+
+
+def imported_order(turns: Sequence[ImportedTurn]) -> list[str]:
+    """The imported turns, each behind the one that it goes on from."""
+    paths = imported_paths(turns)
+    return sorted((turn.turn for turn in turns), key=lambda turn: len(paths[turn]))
 
 
 def _path(turn: str, behind: Mapping[str, str | None], places: Mapping[str, int]) -> list[str]:

@@ -10,8 +10,21 @@ from collections import Counter
 from dataclasses import dataclass
 
 from forkproof.adapters.model.items import Item
+from forkproof.conformance.paths import imported_order
 from forkproof.conformance.stage import PROBE
-from forkproof.conformance.trace.model import CallStep, ForkStep, TogetherStep, Trace, TurnStep
+from forkproof.conformance.trace.model import (
+    AwaitStep,
+    CallStep,
+    ForkStep,
+    QueueStep,
+    SteerStep,
+    TogetherStep,
+    Trace,
+    TurnStep,
+    UnknownName,
+)
+from forkproof.conformance.trace.steps_tree import CloneStep
+from forkproof.conformance.trace.walk import walk
 
 __all__ = ["Lineage", "explain"]
 
@@ -28,20 +41,32 @@ class Lineage:
     @classmethod
     def of(cls, trace: Trace) -> Lineage:
         """Read the lineage off the trace's steps."""
-        own: dict[str, list[str]] = {"main": [t.turn for t in trace.import_]}
+        own: dict[str, list[str]] = {"main": imported_order(trace.import_)}
         inherited: dict[str, tuple[str, ...]] = {"main": ()}
         sources: dict[str, str] = {}
         calls: dict[str, str] = {}
-        for step in trace.steps:
+        queued: dict[str, str] = {}
+        for _, _, step in walk(trace):
             match step:
                 case TurnStep():
                     own.setdefault(step.in_, []).append(step.turn)
                     calls |= dict.fromkeys(_calls(step), step.turn)
+                case QueueStep():
+                    # It is no part of the session's history before its own turn begins.
+                    queued[step.queue] = step.in_
+                    calls |= dict.fromkeys(_calls(step), step.queue)
+                case AwaitStep() if step.await_ in queued:
+                    own.setdefault(queued[step.await_], []).append(step.await_)
+                case SteerStep():
+                    calls[step.steer] = next(iter(own.get(step.in_, ())[-1:]), step.steer)
+                case CloneStep():
+                    inherited[step.clone] = (*inherited.get(step.in_, ()), *own.get(step.in_, ()))
+                    own[step.clone], sources[step.clone] = [], step.in_
                 case ForkStep(in_=str(source)):
                     path = (*inherited.get(source, ()), *own.get(source, ()))
-                    anchor = step.before or step.after
+                    anchor = step.before or step.after or _owner(step.at, calls)
                     if isinstance(anchor, str) and anchor in path:
-                        path = path[: path.index(anchor) + (1 if step.after else 0)]
+                        path = path[: path.index(anchor) + (0 if step.before else 1)]
                     own[step.fork] = []
                     inherited[step.fork] = path
                     sources[step.fork] = source
@@ -79,7 +104,15 @@ class Lineage:
         return line
 
 
-def _calls(turn: TurnStep) -> list[str]:
+def _owner(item: str | UnknownName | None, calls: dict[str, str]) -> str | None:
+    """The turn that an item stands in."""
+    if not isinstance(item, str):
+        return None
+    name = item.partition(".")[0]
+    return calls.get(name, name)
+
+
+def _calls(turn: TurnStep | QueueStep) -> list[str]:
     calls: list[str] = []
     for step in turn.model:
         match step:

@@ -35,6 +35,7 @@ async def read(player: PartPlayer, label: str, wanted: Wanted) -> Readings:
     for word in sorted(wanted.words):
         if _NEEDS.get(word, word) in capabilities:
             answers[word] = await player.ask(operations[word])
+    _learn(player, label, answers.get(_ENTRIES))
     since: dict[str, Answer] = {}
     for item in wanted.since:
         # The id as it was seen first: a cursor that a reader kept.
@@ -44,7 +45,6 @@ async def read(player: PartPlayer, label: str, wanted: Wanted) -> Readings:
     unknown = None
     if wanted.unknown:
         unknown = await player.ask(ReadEntries(session, f"unknown-{player.script.markers.nonce}"))
-    _learn(player, label, answers.get(_ENTRIES))
     return Readings(answers, since, unknown)
 
 

@@ -23,7 +23,7 @@ _READINGS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("paths", "labels"), "tree"),
     "history": "history",
     "cut_points": "fork.points",
-    "sessions": "sessions",
+    **dict.fromkeys(("sessions", "lineage", "titles_differ"), "sessions"),
 }
 
 
@@ -48,7 +48,7 @@ def needs_of_step(step: Any) -> Iterator[tuple[str, Path]]:
         case LabelStep():
             yield "label", ("label",)
         case EditContextStep():
-            yield "edit_context", ("edit_context",)
+            yield "edit-context", ("edit_context",)
         case _:
             pass
 
