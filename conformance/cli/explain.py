@@ -32,8 +32,8 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.argument("word", metavar="CLAUSE|CHECK|CODE|WORD")
 def explain(word: str) -> None:
-    """Explain a clause, a check, a trace, a lint or error code, an area, a capability or a policy."""
-    for source in (_clause, _area, _lint_code, _error_code, _capability, _policy, _check, _trace):
+    """Explain a clause, a check, a trace, a lint or error code, an area, a capability, a policy or a mutant."""
+    for source in (_clause, _area, _lint_code, _error_code, _capability, _policy, _check, _trace, _mutant):
         told = source(word)
         if told is not None:
             click.echo(told)
@@ -85,14 +85,17 @@ def _check(word: str) -> str | None:
     if "::" not in word:
         return None
     from forkproof.conformance.contract import load_contract
-    from forkproof.conformance.trace.checks import check_ids
+    from forkproof.conformance.invariants import INVARIANTS, InvariantCheck, all_checks
 
     loaded = _shipped(word.partition("::")[0])
-    check = loaded and next((c for c in check_ids(loaded) if c.id == word), None)
+    check = loaded and next((c for c in all_checks(loaded) if c.id == word), None)
     if not loaded or not check:
         return None
     clause = load_contract().clauses[check.clause]
     head = [check.id, "", *_wrapped(loaded.trace.title), f"{check.file}:{check.line}", "", *_told(clause)]
+    if isinstance(check, InvariantCheck):
+        asked = f"An invariant, judged on every request of the trace, whatever it expects: {INVARIANTS[check.clause]}."
+        return "\n".join([*head, "", *_wrapped(asked)])
     return "\n".join([*head, "", "The step:", "", *_step_lines(loaded, check)])
 
 
@@ -106,14 +109,14 @@ def _step_lines(loaded: LoadedTrace, check: Check) -> list[str]:
 
 
 def _trace(word: str) -> str | None:
-    from forkproof.conformance.trace.checks import check_ids
+    from forkproof.conformance.invariants import all_checks
 
     loaded = _shipped(word)
     if loaded is None:
         return None
     trace = loaded.trace
     facts = [f"From: {', '.join(trace.from_) or 'our own'}", f"Needs: {', '.join(trace.needs) or 'nothing'}"]
-    checks = [f"  {check.id}" for check in check_ids(loaded)]
+    checks = [f"  {check.id}" for check in all_checks(loaded)]
     return "\n".join([loaded.slug, "", *_wrapped(trace.title), str(loaded.path), "", *facts, "", "Checks:", *checks])
 
 
@@ -159,6 +162,18 @@ def _policy(word: str) -> str | None:
     return "\n".join([f"{word}  policy, one of:", "", *(f"  {c:16} {m}" for c, m in choices.items())])
 
 
+def _mutant(word: str) -> str | None:
+    from forkproof.reference.mutants import named
+    from forkproof.reference.mutants.kinds import KINDS
+
+    mutant = named(word)
+    if mutant is None:
+        return None
+    reports = f"{mutant.kind}: {', '.join(KINDS[mutant.kind])}" if mutant.kind else "no public report shows it"
+    head = f"{mutant.name}  mutant of the reference, breaks {mutant.clause}"
+    return "\n".join([head, "", *_wrapped(mutant.summary), "", *_wrapped(f"Kind: {reports}")])
+
+
 def _hint(word: str) -> str:
     """Among everything that can be explained, what was probably meant."""
     from forkproof.adapters.errors import codes
@@ -167,12 +182,14 @@ def _hint(word: str) -> str:
     from forkproof.conformance.trace.codes import RULES
     from forkproof.conformance.trace.suggestion import did_you_mean, nearest
     from forkproof.conformance.vocabulary import CAPABILITIES, POLICIES
+    from forkproof.reference.mutants import every
 
     traces = loaded_traces()
     checks = [check.id for found in cited(traces).values() for check in found]
     contract = load_contract()
+    mutants = [mutant.name for mutant in every()]
     words: Iterable[Mapping[str, object] | list[str]] = (
-        contract.clauses, RULES, codes(), CAPABILITIES, POLICIES, [t.slug for t in traces], checks,
+        contract.clauses, RULES, codes(), CAPABILITIES, POLICIES, [t.slug for t in traces], checks, mutants,
     )  # fmt: skip
     spelled: tuple[Callable[[str], str], ...] = (str, str.upper)
     near = [found for known in words for spell in spelled if (found := nearest(spell(word), list(known)))]
