@@ -6,10 +6,11 @@ step of a kind that may carry items from one session into another: of these it s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from forkproof.adapters.model.items import Item
 from forkproof.conformance.paths import imported_order
 from forkproof.conformance.provenance import Lineage
 from forkproof.conformance.stage import PROBE, name_of, probed
@@ -33,7 +34,8 @@ class Histories:
 
     begun: turn -> index of its step (imported ones -1, probes one after the other behind all). session: turn -> its
     session. order: item -> its place within its turn; items of one answer share a place. plain: whether no step may
-    carry items across sessions.
+    carry items across sessions. ambiguous: calls that share their id on the wire with another one, so that it is no
+    more than a guess which of them a request shows.
     """
 
     lineage: Lineage
@@ -41,6 +43,7 @@ class Histories:
     session: Mapping[str, str]
     order: Mapping[str, int]
     plain: bool
+    ambiguous: frozenset[str] = frozenset()
     _paths: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -58,7 +61,7 @@ class Histories:
             probe = f"{PROBE}{label}"
             begun[probe], session[probe], order[f"{probe}.user"] = index, label, -1
         plain = all(name_of(step)[0] in PLAIN for step in trace.steps)
-        return cls(lineage, begun, session, order, plain)
+        return cls(lineage, begun, session, order, plain, _sharing(trace))
 
     @property
     def turns(self) -> tuple[str, ...]:
@@ -110,9 +113,11 @@ class Histories:
             if other not in path and session != own and (session in line) is ancestors
         )
 
-    def own_role(self, item: str) -> str | None:
-        """The role in which an item stands where a harness says it to the model, and does not only speak of it."""
-        return _ROLES.get(item.rpartition(".")[2] if ".say." not in item else "say")
+    def counts(self, item: Item) -> bool:
+        """Whether an item is told to the model in its own role, and not only spoken of, and is surely what it seems."""
+        name = item.name
+        role = _ROLES.get("say" if ".say." in name else name.rpartition(".")[2])
+        return item.role == role and name.partition(".")[0] not in self.ambiguous
 
 
 def _order(turn: TurnStep) -> dict[str, int]:
@@ -129,11 +134,18 @@ def _order(turn: TurnStep) -> dict[str, int]:
             said += 1
             places[f"{turn.turn}.say" + (f".{said}" if said > 1 else "")] = 2 * answer
             continue
-        for call in _calls(step):
-            places |= {f"{call}.call": 2 * answer, f"{call}.result": 2 * answer + 1}
+        for call in _given(step):
+            places |= {f"{call.call}.call": 2 * answer, f"{call.call}.result": 2 * answer + 1}
         answer += 1
     return places
 
 
-def _calls(step: CallStep | TogetherStep) -> Iterator[str]:
-    yield from (call.call for call in (step.together if isinstance(step, TogetherStep) else (step,)))
+def _given(step: CallStep | TogetherStep) -> tuple[CallStep, ...]:
+    """The calls of one answer."""
+    return tuple(step.together) if isinstance(step, TogetherStep) else (step,)
+
+
+def _sharing(trace: Trace) -> frozenset[str]:
+    steps = (step for turn in trace.steps if isinstance(turn, TurnStep) for step in turn.model)
+    calls = (call for step in steps if isinstance(step, CallStep | TogetherStep) for call in _given(step))
+    return frozenset(name for call in calls if call.same_id_as for name in (call.call, call.same_id_as))

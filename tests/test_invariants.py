@@ -174,3 +174,22 @@ def test_most_shipped_traces_have_some() -> None:
     """They are the net below every trace: most tell of a fork, or of a call."""
     found = [invariants_of(load(path)) for path in discover()]
     assert sum(map(bool, found)) > len(found) * 0.8
+
+
+def test_calls_that_share_an_id_are_not_judged() -> None:
+    """Which of them a request shows is a guess, and a guess fails nobody."""
+    story = """
+trace: 1
+title: One id for two calls
+needs: [fork.head]
+steps:
+  - turn: first
+    user: Look.
+    model: [{call: one, read: a.txt}, {say: Seen.}]
+  - turn: second
+    user: Look again.
+    model: [{call: two, same_id_as: one, read: b.txt}, {call: three, read: c.txt}, {say: Seen.}]
+    expect:
+      - TOOL-5: {stop: end_turn}
+"""
+    assert Histories.of(load_bytes(story.encode(), slug="area/ids").trace).ambiguous == {"one", "two"}

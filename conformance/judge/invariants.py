@@ -44,7 +44,7 @@ def invariant(clause: str, histories: Histories, observation: Observation) -> tu
             turn = request.turn
             if request.kind != "turn" or turn is None or not histories.path_at(turn):
                 continue
-            items = tuple(item for item in request.items if item.role == histories.own_role(item.name))
+            items = tuple(filter(histories.counts, request.items))
             found = RULES[clause](request, items, histories)
             if isinstance(found, Contradiction):
                 where = f"request {request.index} (turn {turn}, session {histories.session[turn]}{name})"
