@@ -8,10 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from forkproof.adapters.readings import Moved, Reading
+from forkproof.adapters.side import SideAnswer
+
 __all__ = [
     "ABSENT",
     "Acknowledged",
     "Answer",
+    "Covered",
     "Field",
     "ForkRecord",
     "Forked",
@@ -47,7 +51,7 @@ class ForkRecord:
     scalar). settings: name -> {"value", "origin"}, origin one of cut, latest, default, override. checkpoint: the
     compaction that the child starts from, or "none". directory: where tools run. workspace: "shared", "isolated" or
     "other". snapshot: what an isolated copy holds (ENV-5). edge: the kind of lineage edge, "fork". grants: approvals
-    carried over. editor: text put back for editing.
+    carried over. editor: text put back for editing. memories: those that are shared with the child (STA-4).
     """
 
     session: Field
@@ -62,6 +66,7 @@ class ForkRecord:
     snapshot: Field = ABSENT
     grants: Field = ABSENT
     editor: Field = ABSENT
+    memories: Field = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +97,37 @@ class Forked:
 
 
 @dataclass(frozen=True, slots=True)
+class Covered:
+    """What a summary stands for, as the harness states it (clause CMP-8).
+
+    session: the harness's id of the conversation. first, last: the range, each an item's marker or, where the harness
+    names an entry that no item of the trace is in, its own id.
+    """
+
+    session: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """Done. `native` is the harness's id of what was made, e.g. of a compaction, if it gave one."""
+    """Done. `native` is the harness's id of what was made, e.g. of a compaction, if it gave one.
+
+    `covers` is what a compaction states of its summary, if it states anything.
+    """
 
     native: str | None = None
+    covers: Covered | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
     """A definite no.
 
-    Nothing was done. `reason` is one of busy, unknown-cut, unknown-session, or other; `message` the harness's words.
+    Nothing was done. `reason` is one of busy, unknown-cut, unknown-session, cancelled (by a hook), or other; `message` the harness's words.
     """
 
-    reason: Literal["busy", "unknown-cut", "unknown-session", "other"]
+    reason: Literal["busy", "unknown-cut", "unknown-session", "cancelled", "other"]
     message: str
 
 
@@ -123,4 +145,6 @@ class Unknown:
     why: str
 
 
-Answer: TypeAlias = SessionOpened | TurnEnded | Forked | Acknowledged | Refused | Unsupported | Unknown
+Answer: TypeAlias = (
+    SessionOpened | TurnEnded | Forked | Acknowledged | Moved | Reading | SideAnswer | Refused | Unsupported | Unknown
+)

@@ -53,11 +53,19 @@ class DiskWorld:
         """Make a workspace with these files. Raises `ValueError` for a path that leaves it, `FileExistsError`."""
         root = Path(self.reserve(name))
         root.mkdir()
+        self.write(str(root), files)
+        return str(root)
+
+    def write(self, directory: str, files: Mapping[str, str]) -> None:
+        """Make these files or replace their content. Raises `ValueError` for a path that leaves the workspace."""
         for path, text in files.items():
-            file = _within(root, path)
+            file = _within(Path(directory), path)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        return str(root)
+
+    def block(self, directory: str) -> None:
+        """Put a file in the place of a reserved workspace."""
+        Path(directory).touch(exist_ok=False)
 
     def reserve(self, name: str) -> str:
         """The workspace of this name, which does not exist yet."""

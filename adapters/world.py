@@ -31,6 +31,14 @@ class World(Protocol):
         """Copy everything in `source` to the reserved directory `target`."""
         ...
 
+    def write(self, directory: str, files: Mapping[str, str]) -> None:
+        """Change files as a person would: make these or replace their content."""
+        ...
+
+    def block(self, directory: str) -> None:
+        """Put something in the place of a reserved directory, so that no copy can be made there."""
+        ...
+
     def read(self, directory: str) -> Mapping[str, str]:
         """All files below the directory, by relative POSIX path; undecodable bytes as surrogate escapes."""
         ...

@@ -38,7 +38,7 @@ CAPABILITIES: Mapping[str, str] = {
     "delegate": "a scope of work inside a conversation, with a thread of its own",
     "fold": "bringing the outcome of a scope into the main conversation",
     "label": "naming an entry",
-    "edit_context": "changing what the model is shown of an earlier entry",
+    "edit-context": "changing what the model is shown of an earlier entry",
     "approvals": "permission modes, and asking the person before a tool runs where the mode says so",
     "approvals.session": "an approval for all calls of a kind in one session",
     "approvals.always": "an approval for all calls of a kind in every session",

@@ -108,7 +108,6 @@ class Rules:
     assignment: Callable[[str, Entry | None], str] = agents.assignment
     attend: Callable[[Awaitable[str]], Awaitable[str]] = agents.attend
     owns: Callable[[agents.Agent, str], bool] = agents.owns
-    listed: Callable[[Sequence[Session], Sequence[Session]], Sequence[tuple[str, str]]] = agents.listed
     scope_start: Callable[[Session], Entry | None] = scopes.scope_start
     crosses: Callable[..., Sequence[Body]] = scopes.crosses
     notes_at: Callable[[Sequence[notes.Note], Entry | None], tuple[notes.Note, ...]] = notes.notes_at

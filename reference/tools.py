@@ -14,9 +14,9 @@ from forkproof.reference.machine import Machine
 from forkproof.reference.model import Call
 from forkproof.reference.workspace import Workspace
 
-__all__ = ["TOOLS", "Outcome", "printed", "use"]
+__all__ = ["TOOLS", "Outcome", "interrupted", "printed", "use"]
 
-TOOLS: Final = ("write", "edit", "read", "run", "wait", "count")
+TOOLS: Final = ("write", "edit", "read", "run", "wait", "count", "agent", "tell", "todo", "memory", "schedule")
 """The tools that the model is offered, which are those that run (clause SET-3)."""
 
 
@@ -29,8 +29,14 @@ class Outcome(NamedTuple):
 
 def printed(call: Call, outcome: Outcome) -> str:
     """The whole output of a call."""
-    end = call.end if outcome.done else f"{call.end.removesuffix('.end]')}.failed]"
+    end = call.end if outcome.done or not call.end else f"{call.end.removesuffix('.end]')}.failed]"
     return "\n".join(text for text in (call.start, outcome.output, end) if text)
+
+
+def interrupted(call: Call) -> str | None:
+    """What a call leaves in the history that was interrupted while it ran: nothing, as nothing is known (TOOL-2)."""
+    del call  # whatever it was
+    return None
 
 
 async def use(call: Call, machine: Machine, directory: str) -> Outcome:

@@ -31,7 +31,7 @@ CAPABILITIES: Final = frozenset({
     "approvals", "approvals.always", "approvals.session", "hooks.before-fork", "hooks.start", "settings", "settings.fork",
     "settings.tools",
     "crash", "delete", "delete.turns", "fork.retry", "restart", "resume",
-    "branch", "branch.summary", "cancel", "clone", "compact", "edit_context", "entries", "fork.after", "fork.at",
+    "branch", "branch.summary", "cancel", "clone", "compact", "edit-context", "entries", "fork.after", "fork.at",
     "fork.before", "queue", "steer",
     "fork.editor", "fork.head", "fork.points", "history", "import", "import.tree", "label", "rewind", "sessions",
     "tree", "tool.count", "tool.edit",

@@ -45,7 +45,7 @@ async def _open(harness: Harness, asked: OpenSession) -> Answer:
 
 
 async def _import(harness: Harness, asked: Import) -> Answer:
-    past = [PastTurn(turn.at, turn.user, turn.say, turn.key, turn.behind) for turn in asked.turns]
+    past = [PastTurn(turn.at, turn.user, turn.say, turn.key, turn.behind, turn.id) for turn in asked.turns]
     return _opened(harness.import_history(asked.directory, past, asked.settings))
 
 

@@ -35,6 +35,15 @@ class MemoryWorld:
         """Copy everything in `source` to the reserved directory `target`. Raises `OSError`."""
         self._machine.snapshot(source, target)
 
+    def write(self, directory: str, files: Mapping[str, str]) -> None:
+        """Make these files or replace their content."""
+        for path, text in files.items():
+            self._machine.workspace(directory).write(path, text)
+
+    def block(self, directory: str) -> None:
+        """Take the place of a reserved directory."""
+        self._machine.create(directory, {})
+
     def read(self, directory: str) -> Mapping[str, str]:
         """All files below the directory by relative POSIX path; none where there is no directory."""
         return self._machine.workspace(directory).files() if self._machine.exists(directory) else {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from forkproof.conformance.moves import forks, turns
+from forkproof.conformance.moves import authority, busy, compactions, delegation, durable, files, forks, tree, turns
 
 if TYPE_CHECKING:
     from forkproof.conformance.moves.outcome import Move
@@ -20,7 +20,14 @@ __all__ = ["MOVES", "move"]
 
 MOVES: Mapping[type, Move] = {
     **turns.MOVES,
+    **busy.MOVES,
+    **compactions.MOVES,
     **forks.MOVES,
+    **durable.MOVES,
+    **tree.MOVES,
+    **delegation.MOVES,
+    **files.MOVES,
+    **authority.MOVES,
 }
 """The move of each kind of step in the language."""
 

@@ -11,6 +11,7 @@ from forkproof.adapters.protocol import Fork, Forked
 from forkproof.conformance.moves.outcome import Move, not_done
 from forkproof.conformance.observation import StepSeen
 from forkproof.conformance.trace.model import ForkStep
+from forkproof.conformance.trace.settings import chosen
 
 if TYPE_CHECKING:
     from forkproof.conformance.player import PartPlayer
@@ -29,7 +30,13 @@ async def _fork(player: PartPlayer, step: ForkStep, seen: StepSeen) -> StepSeen:
     directory = part.directories[label]
     if step.workspace == "isolated":
         directory = player.stage.world.reserve(f"{part.name}-{step.fork}")
-    operation = Fork(source, part.cut(step, label), step.workspace, directory, exists=known)
+        if step.copying == "blocked":
+            player.stage.world.block(directory)
+    operation = Fork(source, part.cut(step, label), step.workspace, directory, exists=known, settings=chosen(step.settings))
+    operation = part.forks[step.fork] = replace(operation, request=part.request(step.fork), dies=step.dies)
+    if step.dies:
+        # Nobody hears what came of it: a later `retry` may find the child there.
+        part.prepare_child(step, label, directory)
     task = asyncio.ensure_future(player.ask(operation))
     if player.stage.description.policies.get("busy_source") == "wait" and label in player.running:
         done, _ = await asyncio.wait({task}, timeout=PENDING_AFTER)

@@ -25,9 +25,9 @@ _PROMPTS = (
 _TREE_STEPS = ("branch", "rewind", "clone", "label", "edit_context")
 _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_PROMPTS, ("turn", "await")),
-    **dict.fromkeys(("record", "record_has"), ("fork", "clone", "check", "turn", "await")),
+    **dict.fromkeys(("record", "record_has"), ("fork", "clone", "retry", "check", "turn", "await")),
     "editor": ("fork", "check", "branch", "rewind"),
-    "refused": ("turn", "fork", "compact", "cancel", "steer", "queue", "restore", "set", *_TREE_STEPS),
+    "refused": ("turn", "fork", "compact", "cancel", "steer", "queue", "restore", "set", "resume", "delete", "retry", *_TREE_STEPS),
     "queued": ("queue",),
     "accounts_for": ("restore",),
     "revision_differs_from": ("fork",),

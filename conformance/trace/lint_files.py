@@ -12,6 +12,7 @@ from forkproof.conformance.trace.fault import Fault, Story
 from forkproof.conformance.trace.model import CallStep, TurnStep
 from forkproof.conformance.trace.names import calls_of
 from forkproof.conformance.trace.place import Path
+from forkproof.conformance.trace.steps_side import UserEditsStep
 from forkproof.conformance.vocabulary import COMMANDS
 
 __all__ = ["commands", "paths", "why_not"]
@@ -46,7 +47,12 @@ def paths(story: Story) -> Iterator[Fault]:
                 yield from _judge(name, (*path, tool, name), key=True)
         if call.read is not None:
             yield from _judge(call.read, (*path, "read"))
+    for index, step in enumerate(story.trace.steps):
+        if isinstance(step, UserEditsStep):
+            yield from _set_of_files(step.write, ("steps", index, "write"))
     for check in story.checks:
+        for number, name in enumerate(check.expectation.accounts_for or ()):
+            yield from _judge(name, (*check.path, "accounts_for", number))
         yield from _set_of_files(check.expectation.files or {}, (*check.path, "files"))
 
 
