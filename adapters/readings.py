@@ -15,6 +15,7 @@ __all__ = [
     "HistoryRead",
     "Moved",
     "Reading",
+    "SessionLine",
     "SessionsRead",
     "TreeNode",
     "TreeRead",
@@ -88,10 +89,23 @@ class CutPointsRead:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionLine:
+    """What the list says of one session; None is what it does not say.
+
+    `source` is the id of the immediate source, empty for a session that was not made from another (clause REC-3).
+    """
+
+    session: str
+    title: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionsRead:
-    """The ids of the sessions that are listed."""
+    """The ids of the sessions that are listed, and what the list says of each, where it says more."""
 
     sessions: tuple[str, ...]
+    lines: tuple[SessionLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

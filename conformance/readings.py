@@ -23,7 +23,7 @@ _WORD_OF: Final[Mapping[str, str]] = {
     **dict.fromkeys(("paths", "labels"), "tree"),
     "history": "history",
     "cut_points": "points",
-    "sessions": "sessions",
+    **dict.fromkeys(("sessions", "lineage", "titles_differ"), "sessions"),
 }
 _LABEL: Final = ".label"
 

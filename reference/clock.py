@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final, Protocol
 
-__all__ = ["Clock", "TickingClock"]
+__all__ = ["Clock", "TickingClock", "seconds_of"]
 
 _START: Final = 1_700_000_000
 
@@ -15,6 +16,11 @@ class Clock(Protocol):
     def now(self) -> int:
         """Whole seconds since the epoch."""
         ...
+
+
+def seconds_of(time: int | str) -> int:
+    """A time in whole seconds since the epoch; as text it is a date and time of ISO 8601. Raises `ValueError`."""
+    return time if isinstance(time, int) else int(datetime.fromisoformat(time).timestamp())
 
 
 class TickingClock:

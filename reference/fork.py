@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from forkproof.reference.cut import Place
 from forkproof.reference.inherit import Setting, Value, pinned
@@ -15,7 +15,11 @@ from forkproof.reference.record import Record, WorkspaceKind, checkpoint_id
 from forkproof.reference.session import Begun, Header, Lineage, Session, revision_of
 from forkproof.reference.store import CrashPoint
 
-__all__ = ["Child", "ForkRequest", "fork"]
+__all__ = ["Child", "ForkRequest", "Prefix", "fork"]
+
+
+Prefix: TypeAlias = Literal["shared", "copied"]
+"""What a fork's history begins with: its source's own entries, or copies of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,12 @@ def fork(
     grants: tuple[str, ...] = (),
 ) -> Child:
     """The child `id_` of `source` at `place`. O(1): the child's leaf is the source's own entry."""
-    revision = revision_of(source.leaf)
+    revision = revision_of(place.frozen or source.leaf)
     source_id = source.header.id
     values = {name: setting.value for name, setting in settings.items()}
-    header = Header(id_, directory, values, Lineage(source_id, revision, place.applied, number=source.children + 1), source.header.family or source_id, Begun(source.header, place.leaf, pinned(settings)))
+    lineage = Lineage(source_id, revision, place.applied, number=source.children + 1)
+    family = source.header.family or source_id
+    header = Header(id_, directory, values, lineage, family, Begun(source.header, place.leaf, pinned(settings)))
     record = Record(
         session=id_,
         source=source_id,

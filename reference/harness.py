@@ -14,11 +14,12 @@ from forkproof.reference.approvals import Approvals, Person, nobody
 from forkproof.reference.authority import Authority
 from forkproof.reference.clock import Clock, TickingClock
 from forkproof.reference.compact import Plan, checkpoint_of
+from forkproof.reference.copying import copy_prefix
 from forkproof.reference.cut import Place, Point
 from forkproof.reference.delegation import Delegation
 from forkproof.reference.desk import Desk
 from forkproof.reference.durable import Durable
-from forkproof.reference.entries import Entry, TurnEnded, UserSaid
+from forkproof.reference.entries import Entry, TurnEnded, UserSaid, last_within
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.hooks import NO_HOOKS, Hooks
 from forkproof.reference.ids import CountedIds, Ids
@@ -250,9 +251,11 @@ class Harness(Durable):
         source = self._sessions.get(id_)
         if source is None:
             return _unknown_session(id_)
-        running = self._running.get(id_)
+        running, frozen = self._running.get(id_), None
         if running is not None and self._runtime.semantics.busy_source == "wait":
             await running.work.over()
+            # A queued message may have begun behind it since.
+            frozen = last_within(source.leaf, running.first.ordinal)
             # What was the head at the call is now the end of that turn; later turns stay out (SNAP-1).
             point = Point("after", running.id) if point.kind == "head" else point
             running = None
@@ -264,7 +267,7 @@ class Harness(Durable):
         workspace = self._workspace_for(source, request)
         if isinstance(workspace, Refusal):
             return workspace
-        return self._make_child(source, place, request, workspace)
+        return self._make_child(source, place._replace(frozen=frozen), request, workspace)
 
     def _place(self, source: Session, point: Point, running: Turn | None) -> Place | Refusal:
         runtime = self._runtime
@@ -296,9 +299,12 @@ class Harness(Durable):
         grants = self.authority.grants_of_child(source)
         child = runtime.rules.fork(runtime.ids.session(), source, place, request.directory, workspace, settings, grants)
         self.begin(child, request)
+        if runtime.semantics.prefix == "copied":
+            copy_prefix(runtime, source, child.session)
         if place.open_turn:
             runtime.append(child.session, place.open_turn, TurnEnded("forked"))
-        keep_labels(runtime, source, child.session)
+        if runtime.semantics.prefix == "shared":
+            keep_labels(runtime, source, child.session)
         desk = runtime.desk
         if desk.schedules:
             desk.schedules = runtime.rules.after_fork(desk.schedules, source.header.id, child.session.header.id)

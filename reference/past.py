@@ -19,17 +19,18 @@ __all__ = ["PastTurn", "recall"]
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
-    """A finished turn of a history to import; `at` in whole seconds since the epoch.
+    """A finished turn of a history to import; `at` in whole seconds since the epoch, or a time in ISO 8601.
 
     `behind` is the key of the turn that it goes on from: by default the one that is stored before it. One that names a
-    key that no turn has is an orphan.
+    key that no turn has is an orphan. `id` is the turn's id; by default it gets a new one.
     """
 
-    at: int
+    at: int | str
     user: str
     say: str
     key: str = ""
     behind: str | None = None
+    id: str = ""
 
 
 def recall(runtime: Runtime, session: Session, turns: Sequence[PastTurn]) -> dict[str, Entry]:
@@ -64,7 +65,7 @@ def _rows(turns: Sequence[PastTurn]) -> list[Row]:
 
 
 def _record(runtime: Runtime, session: Session, past: PastTurn) -> tuple[tuple[str, Entry], Entry]:
-    turn = runtime.ids.turn()
+    turn = past.id or runtime.ids.turn()
     first = runtime.append(session, turn, UserSaid(past.user), past.at)
     runtime.append(session, turn, Answered((Text(past.say),), ()), past.at)
     return (turn, first), runtime.append(session, turn, TurnEnded("end_turn"), past.at)

@@ -75,7 +75,7 @@ class Tree:
         selected = rules.select(target)
         left = rules.left_behind(session.leaf, selected.position)
         if not rules.summarizes(left, accepted=summary):
-            return _moved(session, selected)
+            return _moved(self._runtime, session, selected)
         cancelled = Refusal("other", "the summary was cancelled; the session stays where it is")
         work = Work(lambda: self._leave(session, selected, left), lambda: cancelled)
         self._under_way[id_] = work
@@ -91,7 +91,7 @@ class Tree:
         if isinstance(reply, Failure):
             return Refusal("other", f"no summary, the model answered {reply.status}: {reply.message}")
         text = "\n".join(part.content for part in reply.parts if isinstance(part, Text))
-        moved = _moved(session, selected)
+        moved = _moved(runtime, session, selected)
         body = runtime.rules.farewell(session.header.id, old if old is not None else left[-1], text)
         return Moved(moved.position, moved.editor, runtime.append(session, "", body).id)
 
@@ -103,7 +103,7 @@ class Tree:
         first = next((entry for entry in self._runtime.rules.points(session) if entry.turn == turn), None)
         if first is None:
             return Refusal("unknown-cut", f"the path of session {id_} holds no turn {turn!r}")
-        return _moved(session, self._runtime.rules.select(first))
+        return _moved(self._runtime, session, self._runtime.rules.select(first))
 
     def _movable(self, id_: str) -> Session | Refusal:
         found, idle = self._find(id_), self._idle(id_)
@@ -170,11 +170,12 @@ class Tree:
         if isinstance(session, Refusal):
             return session
         context = self._runtime.context(session)
-        return [entry.message for entry in self._runtime.rules.history(context) if entry.message is not None]
+        # Paired as a request is: a reader sees each result behind its call, and those that are unknown (TRE-3).
+        return self._runtime.rules.pair(self._runtime.rules.history(context))
 
 
-def _moved(session: Session, selected: Selected) -> Moved:
-    session.leaf = selected.position
+def _moved(runtime: Runtime, session: Session, selected: Selected) -> Moved:
+    runtime.stand(session, selected.position)
     return Moved(None if session.leaf is None else session.leaf.id, selected.editor)
 
 

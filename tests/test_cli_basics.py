@@ -246,7 +246,7 @@ def test_a_broken_trace_ends_a_listing_with_its_problems(tmp_path: Path) -> None
     [
         ("CUT-1", ["MUST, core", "nothing from after it.", "Sources: seed 000", "  cut/edit-then-fork-shared::CUT-1"]),
         ("cut-1", ["CUT-1  MUST"]),
-        ("PERF-1", ["SHOULD, extended", "none yet"]),
+        ("PERF-1", ["SHOULD, extended", "  perf/forks-of-forks-grow-by-their-own-turns::PERF-1"]),
         ("SET-2", ["Sources: our own"]),
         ("CUT", ["Cut boundary", "CUT-8"]),
         ("FPL034", ["policy choices left out", "unless"]),

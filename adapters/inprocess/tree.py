@@ -14,6 +14,7 @@ from forkproof.adapters.readings import (
     Entry,
     HistoryRead,
     Moved,
+    SessionLine,
     SessionsRead,
     TreeNode,
     TreeRead,
@@ -101,7 +102,8 @@ async def _points(harness: Harness, asked: ReadCutPoints) -> Answer:
 
 async def _sessions(harness: Harness, asked: ListSessions) -> Answer:
     del asked
-    return SessionsRead(harness.sessions())
+    lines = tuple(SessionLine(line.session, line.title, line.source) for line in harness.lines())
+    return SessionsRead(tuple(line.session for line in lines), lines)
 
 
 def _entry(entry: ReferenceEntry) -> Entry:

@@ -21,6 +21,9 @@ _NEEDS: Final = {"points": "fork.points"}
 async def read(player: PartPlayer, label: str, wanted: Wanted) -> Readings:
     """What a step has to read of its session; nothing of a session that was never made."""
     session = player.part.sessions.get(label)
+    if session is None and "sessions" in wanted.words:
+        # The list can be read even where the step's own session was never made.
+        return Readings({"sessions": await player.ask(ListSessions())})
     if session is None or not (wanted.words or wanted.since or wanted.unknown):
         return NOTHING
     operations: dict[str, Operation] = {

@@ -110,6 +110,8 @@ _TABLE = (
         "FPL062", "model that leaves its turn open", "After its last call the model must still say something, or fail."
     ),
     Rule("FPL063", "session busy, or nothing to cancel", "A session runs one turn at a time."),
+    Rule("FPL064", "session that is only stored", "After a `restart` a session acts again only after a `resume`."),
+    Rule("FPL065", "process that died and is not restarted", "Behind a fork with `dies` stands a `restart: kill`."),
     # Several files.
     Rule(
         "FPL070",

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from forkproof.conformance.trace.base import CapabilityName, Many, Name, RelativePath, TraceModel, UnknownName
+from forkproof.conformance.trace.base import CapabilityName, Many, Name, Reference, RelativePath, TraceModel, UnknownName
 from forkproof.conformance.trace.expect import Expectation
 from forkproof.conformance.trace.items import ItemPattern
 from forkproof.conformance.trace.steps import (
@@ -24,6 +24,8 @@ from forkproof.conformance.trace.steps import (
     Step,
     TurnStep,
 )
+from forkproof.conformance.trace.settings import HookDefinition, Settings
+from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
 from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
 from forkproof.conformance.trace.tools import (
     CallStep,
@@ -36,9 +38,9 @@ from forkproof.conformance.trace.tools import (
 )
 
 __all__ = [
-    "VERSION", "AwaitStep", "CallStep", "CancelStep", "CheckStep", "CompactStep", "Expectation", "FailStep", "ForkStep",
+    "VERSION", "ApproveStep", "AwaitStep", "CallStep", "CancelStep", "CheckStep", "CompactStep", "DenyStep", "Expectation", "FailStep", "ForkStep",
     "ImportedTurn", "ItemPattern", "ModelStep", "QueueStep", "ReleaseStep",
-    "Replacement", "SayStep", "SteerStep", "Step", "TogetherStep",
+    "Replacement", "SayStep", "SetStep", "SteerStep", "Step", "TogetherStep",
     "ToolArguments", "Trace", "TurnStep", "UnknownName",
 ]  # fmt: skip
 
@@ -53,20 +55,30 @@ def _version(value: Any) -> Any:
     return value
 
 
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[+-][0-9]{2}:[0-9]{2})$"
+
+
 class ImportedTurn(TraceModel):
-    """A finished turn with a chosen time, in whole seconds since the epoch."""
+    """A finished turn with a chosen time, in whole seconds since the epoch or as text, and perhaps a chosen id.
+
+    Turns stand in the order in which they are stored. `behind` is the turn that this one goes on from, by default the
+    one before it; `{unknown: NAME}` breaks the chain. The session stands at the last one that none goes on from.
+    """
 
     turn: Name
-    at: Annotated[int, Field(ge=0)]
+    at: Annotated[int, Field(ge=0)] | Annotated[str, StringConstraints(pattern=_TIME)]
+    id: Annotated[str, StringConstraints(pattern=r"^[!-~]{1,60}$")] = ""
     user: Annotated[str, StringConstraints(min_length=1)]
     say: str
+    behind: Reference | None = None
 
 
 class Trace(TraceModel):
     """One scenario.
 
     `needs` are the capabilities without which it does not apply; `from` names the reports that it comes from. `import`
-    is a history that `main` starts with; a harness that can't import plays it live, as fast as it can.
+    is a history that `main` starts with; a harness that can't import plays it live, as fast as it can. `settings` are
+    those that `main` is opened with, `hooks` those that the person has installed.
     """
 
     trace: Annotated[Literal[1], BeforeValidator(_version)]
@@ -74,5 +86,7 @@ class Trace(TraceModel):
     from_: Many[str] = Field((), alias="from")
     needs: Many[CapabilityName] = ()
     files: dict[RelativePath, str] = Field(default={})
+    settings: Settings | None = None
+    hooks: Many[HookDefinition] = ()
     import_: Many[ImportedTurn] = Field((), alias="import")
     steps: Annotated[Many[Step], Field(min_length=1)]
