@@ -8,32 +8,62 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["DEFAULTS", "Origin", "Setting", "inherit"]
+from forkproof.reference.permissions import strictest
+
+__all__ = ["DEFAULTS", "Origin", "Setting", "SettingsSource", "Value", "inherit", "pinned"]
+
+Value: TypeAlias = str | tuple[str, ...]
+"""A setting's value; a tuple for the names of tools."""
+
+SettingsSource: TypeAlias = Literal["cut", "latest"]
+"""What a child has without an override: the source's settings as of the cut, or those that it has now (SET-1)."""
 
 Origin: TypeAlias = Literal["cut", "latest", "default", "override"]
 """Of a child's setting: as the source had it at the cut, or has it now; nobody's choice; or given with the fork."""
 
-DEFAULTS: Final[Mapping[str, str]] = {"model": "reference-model", "effort": "medium", "permissions": "ask"}
+DEFAULTS: Final[Mapping[str, str]] = {"model": "reference-model", "effort": "medium", "permissions": "auto"}
 """What a session has that was opened without a choice."""
 
 
 class Setting(NamedTuple):
     """One setting of a child."""
 
-    value: str
+    value: Value
     origin: Origin
 
 
-def inherit(source: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, Setting]:
-    """The child's settings: what was given with the fork wins, then the source's as of the cut, then the defaults.
+def inherit(
+    source: Mapping[str, Value],
+    overrides: Mapping[str, Value],
+    latest: Mapping[str, Value] | None = None,
+    settings_source: SettingsSource = "cut",
+) -> dict[str, Setting]:
+    """The child's settings: what was given with the fork wins, then the source's, then the defaults.
 
-    Settings are fixed when a session is opened, so the source's are the same at every cut. The permission mode is one
-    of them: only an override makes it looser. Approvals are no settings, and none is carried over.
+    `source` is what the source had in force at the cut, `latest` what it has now (None: the same); `settings_source`
+    chooses between them. Of the permission mode the child gets the stricter of the two: only an override makes it
+    looser than its source's (AUT-2). Approvals are no settings.
     """
-    settings = {name: Setting(value, "cut") for name, value in source.items()}
-    for name, value in DEFAULTS.items():
+    now = source if latest is None else latest
+    chosen = source if settings_source == "cut" else now
+    settings = {name: Setting(value, settings_source) for name, value in chosen.items()}
+    settings |= _mode(str(source.get("permissions", "")), str(now.get("permissions", "")))
+    for name, default in DEFAULTS.items():
         if name not in settings:
-            settings[name] = Setting(value, "default")
+            settings[name] = Setting(default, "default")
     for name, value in overrides.items():
         settings[name] = Setting(value, "override")
     return settings
+
+
+def pinned(settings: Mapping[str, Setting]) -> dict[str, Value]:
+    """Those of a child's settings that are its own wherever it stands, since they do not come from the cut."""
+    return {name: setting.value for name, setting in settings.items() if setting.origin in ("override", "latest")}
+
+
+def _mode(at_cut: str, now: str) -> dict[str, Setting]:
+    """The child's permission mode, if its source has one."""
+    if not at_cut or not now or at_cut == now:
+        return {}
+    mode = strictest(at_cut, now)
+    return {"permissions": Setting(mode, "cut" if mode == at_cut else "latest")}

@@ -13,9 +13,9 @@ from forkproof.reference.entries import Checkpoint, Entry, newest_checkpoint
 from forkproof.reference.prompt import Message, Prompt
 from forkproof.reference.session import Header
 from forkproof.reference.tools import TOOLS
-from forkproof.reference.wording import SUMMARIZE, place_statement
+from forkproof.reference.wording import SUMMARIZE, hook_statement, place_statement
 
-__all__ = ["MODEL_SETTINGS", "active", "full_path", "prompt_of", "summary_prompt"]
+__all__ = ["MODEL_SETTINGS", "active", "full_path", "prompt_of", "summary_prompt", "with_hooks"]
 
 Pair: TypeAlias = Callable[[Iterable[Entry]], list[Message]]
 
@@ -62,10 +62,18 @@ def prompt_of(header: Header, entries: Iterable[Entry], pair: Pair) -> Prompt:
     return Prompt(
         messages=(place_statement(header.directory), *pair(entries)),
         tools=TOOLS,
-        model=settings.get("model", ""),
-        settings={name: settings[name] for name in MODEL_SETTINGS if name in settings},
+        model=str(settings.get("model", "")),
+        settings={name: str(settings[name]) for name in MODEL_SETTINGS if name in settings},
         session=header.id,
     )
+
+
+def with_hooks(prompt: Prompt, context: tuple[str, ...]) -> Prompt:
+    """The prompt with what the start hooks said, behind the statement of the place (clause SET-4)."""
+    if not context:
+        return prompt
+    place, *said = prompt.messages
+    return replace(prompt, messages=(place, *map(hook_statement, context), *said))
 
 
 def summary_prompt(header: Header, covered: Iterable[Entry], pair: Pair) -> Prompt:

@@ -1,4 +1,4 @@
-"""Refusals: a definite no, which has changed nothing. Source: clauses ATO-1, ATO-2, CUT-5, SNAP-4."""
+"""Refusals: a definite no, which has changed nothing. Source: clauses ATO-1, ATO-2, CUT-5, OPS-4, SNAP-4."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ __all__ = ["Refusal"]
 class Refusal:
     """A definite no: nothing was written."""
 
-    reason: Literal["busy", "unknown-cut", "unknown-session", "other"]
+    reason: Literal["busy", "unknown-cut", "unknown-session", "cancelled", "other"]
     message: str

@@ -37,7 +37,7 @@ def test_every_field_of_a_record_is_reported() -> None:
             record = await stage.fork(Cut("before", ref("two", two.native)))
             fields = {name: getattr(record, name) for name in ForkRecord.__dataclass_fields__}
             assert all(field.origin == "reported" for field in fields.values())
-            settings = {"model": "reference-model", "effort": "medium", "permissions": "ask"}
+            settings = {"model": "reference-model", "effort": "medium", "permissions": "auto"}
             assert {name: field.value for name, field in fields.items()} == {
                 "session": "session-2",
                 "source": stage.main,

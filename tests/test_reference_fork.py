@@ -41,7 +41,7 @@ def test_the_record_of_a_fork() -> None:
             settings={
                 "model": Setting("reference-model", "cut"),
                 "effort": Setting("medium", "cut"),
-                "permissions": Setting("ask", "cut"),
+                "permissions": Setting("auto", "cut"),
             },
             checkpoint="none",
             directory="/main",
@@ -243,7 +243,7 @@ def test_what_the_record_states_is_what_the_next_request_uses() -> None:
         await stage.turn("two", record.session)
         prompt = stage.model.prompts[-1]
         assert (prompt.model, prompt.settings["effort"]) == ("other", "low")
-        assert record.settings["permissions"] == Setting("ask", "cut")
+        assert record.settings["permissions"] == Setting("auto", "cut")
 
     asyncio.run(story())
 

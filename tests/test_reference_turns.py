@@ -63,7 +63,7 @@ def test_a_request_holds_the_settings_the_place_and_the_tools() -> None:
 
     async def story() -> None:
         harness, _ = harness_on(model)
-        session = harness.open("/main", {"model": "big", "effort": "high", "permissions": "plan"})
+        session = harness.open("/main", {"model": "big", "effort": "high", "permissions": "read-only"})
         assert isinstance(session, Session)
         await harness.prompt(session.header.id, "go")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from forkproof.adapters.model.markers import Markers
 from forkproof.adapters.protocol import ABSENT, Field
+from forkproof.conformance.judge.authority import differing_settings
 from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, ok, unobservable, untestable
 from forkproof.conformance.observation import PartSeen
 
@@ -19,12 +20,22 @@ __all__ = ["RULES", "named", "names_of"]
 def record(case: Case) -> Finding:
     """Each named field of the session's fork record is reported, and says this."""
     wanted = dict(case.expectation.record or {})
-    return _fields(case, wanted, lambda name, value: "" if value == wanted[name] else f"not {_short(wanted[name])}")
+    return _fields(case, wanted, lambda name, value: _differs(name, value, wanted[name]))
+
+
+def _differs(name: str, value: Any, wanted: Any) -> str:
+    """What is wrong with a field's value; empty if nothing. Of the settings only those that are named count."""
+    if name == "settings" and isinstance(wanted, Mapping):
+        return differing_settings(value, wanted)
+    return "" if value == wanted else f"not {_short(wanted)}"
 
 
 def editor(case: Case) -> Finding:
     """The fork gives back this text for editing."""
     text = case.expectation.editor
+    if case.step.key in ("branch", "rewind"):
+        seen = named(case.step.editor, {}, case.part.nonce)
+        return ok({"editor": case.step.name}, text, seen) if seen == text else bad("another text is put back", text, seen)
     return _fields(case, {"editor": text}, lambda _, value: "" if value == text else f"not {_short(text)}")
 
 
@@ -46,9 +57,12 @@ def _leads(value: Any, path: list[str]) -> bool:
     """
     if not path:
         return value is not None
-    if not isinstance(value, Mapping):
+    if isinstance(value, list) and path[0] == "*":
+        inside = value
+    elif isinstance(value, Mapping):
+        inside = list(value.values()) if path[0] == "*" else [value.get(path[0])]
+    else:
         return False
-    inside = list(value.values()) if path[0] == "*" else [value.get(path[0])]
     return bool(inside) and all(_leads(each, path[1:]) for each in inside)
 
 
@@ -107,18 +121,30 @@ def named(value: Any, names: Mapping[str, str], nonce: str) -> Any:
             markers = Markers(nonce)
             if value in names:
                 return names[value]
+            call = markers.call_name(value)
+            if call is not None:
+                return call
             found = markers.find(value)
             if found and value == markers.tag(found[0]):
                 return found[0].split(".")[0]
             for name in found:
                 value = value.replace(f" {markers.tag(name)}", "")
             return value
+        case {"at": str(at)} if (item := _whole_item(at, nonce)) is not None:
+            return {**named({k: v for k, v in value.items() if k != "at"}, names, nonce), "at": item}
         case Mapping():
             return {k: named(v, names, nonce) for k, v in value.items()}
         case list() | tuple():
             return [named(v, names, nonce) for v in value]
         case _:
             return value
+
+
+def _whole_item(value: str, nonce: str) -> str | None:
+    """A cut at an item is told by the item's bare marker."""
+    markers = Markers(nonce)
+    found = markers.find(value)
+    return found[0] if found and value == markers.tag(found[0]) else None
 
 
 RULES: Mapping[str, Rule] = {

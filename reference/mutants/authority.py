@@ -1,4 +1,4 @@
-"""Mutants that lose settings, approvals or hooks over a fork, or let them leak. Clauses SET, AUT, REC-7, OPS-4, OPS-6."""
+"""Mutants that lose settings, approvals or hooks over a fork, or let them leak. Clauses SET, AUT, OPS-4, OPS-6."""
 
 from __future__ import annotations
 
@@ -155,6 +155,16 @@ class _CancelsTheSource(Harness):
         return record
 
 
+class _CancelsTheLine(Harness):
+    """Interrupting a fork interrupts what it was forked from, too."""
+
+    async def cancel(self, id_: str) -> bool:
+        session = self.session(id_)
+        if session is not None and session.header.lineage is not None:
+            await super().cancel(session.header.lineage.source)
+        return await super().cancel(id_)
+
+
 def _asks_for_the_source(header: Header) -> str:
     return header.lineage.source if header.lineage is not None else header.id
 
@@ -240,7 +250,7 @@ MUTANTS: Final = (
         "creation-settings-lost",
         "SET-6",
         "state-restore",
-        "An empty fork, or one behind a change, is rebuilt from written events, without what the session was made with.",
+        "A fork's settings are rebuilt from written events, without what the session was made with.",
         rules=_in_force(_from_events_only),
     ),
     Mutant(
@@ -361,6 +371,13 @@ MUTANTS: Final = (
         "approvals-leaked",
         "A fork closes the question that is open in its source.",
         harness=_CancelsTheSource,
+    ),
+    Mutant(
+        "cancel-reaches-the-source",
+        "OPS-6",
+        "runtime-ownership",
+        "Whoever interrupts a fork interrupts the turn that runs in its source, too.",
+        harness=_CancelsTheLine,
     ),
     Mutant(
         "question-in-the-name-of-the-source",
