@@ -103,7 +103,7 @@ class Harness(Durable):
         self.inbox = Inbox(self._reachable, self._running, self._holds, self._begin)
         self.delegation = Delegation(self._runtime, self._sessions, self._idle, self.prompt)
         self.authority = Authority(self._runtime, self._idle)
-        self.tree = Tree(self._runtime, self._known, self._idle, self._compacting)
+        self.tree = Tree(self._runtime, self._known, self._idle, self._compacting, self.inbox.go_on)
 
     # --- sessions --------------------------------------------------------------------------------------------------
 
@@ -268,6 +268,10 @@ class Harness(Durable):
         if isinstance(workspace, Refusal):
             return workspace
         return self._make_child(source, place._replace(frozen=frozen), request, workspace)
+
+    async def clone(self, id_: str, request: ForkRequest) -> Record | Refusal:
+        """A new session from the active path, up to where this one stands (clause OPS-3)."""
+        return await self.fork(id_, Point("head"), request)
 
     def _place(self, source: Session, point: Point, running: Turn | None) -> Place | Refusal:
         runtime = self._runtime

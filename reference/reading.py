@@ -60,7 +60,7 @@ def _node(entry: Entry, known: set[str], label: Label | None) -> Node:
     return Node(entry, under) if label is None else Node(entry, under, label.text, label.at)
 
 
-def history(context: Sequence[Entry]) -> list[Entry]:
+def history(_session: Session, context: Sequence[Entry]) -> list[Entry]:
     """What a reader is shown of the conversation: what the model's next request will hold (RD-5, TRE-3)."""
     return [entry for entry in context if entry.message is not None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forkproof.reference.entries import Entry, Labelled, TurnEnded, UserSaid, ancestor_at
+from forkproof.reference.entries import Answered, Entry, Labelled, TurnEnded, UserSaid, ancestor_at
 from forkproof.reference.labels import Label
 from forkproof.reference.record import Record
 from forkproof.reference.session import Session
@@ -80,5 +80,9 @@ def unended(leaf: Entry | None) -> TurnEnded | None:
 
     Nobody knows how far it came, so it does not count as complete (clauses TOOL-2, TOOL-3).
     """
-    open_ = leaf is not None and bool(leaf.turn) and not isinstance(leaf.body, TurnEnded)
+    if leaf is None or not leaf.turn:
+        return None
+    body = leaf.body
+    # A session that was moved may stand right behind a turn's last answer, which is whole.
+    open_ = not isinstance(body, TurnEnded) and not (isinstance(body, Answered) and not body.calls)
     return TurnEnded("cancelled") if open_ else None

@@ -86,6 +86,7 @@ class Rules:
     cancelled: Callable[[str], Refusal | None] = starts.cancelled
     fork: Callable[..., Child] = forking.fork
     select: Callable[[Entry], Selected] = navigate.select
+    rewound: Callable[[Entry], Selected] = navigate.select
     movable: Callable[..., Refusal | None] = navigate.movable
     left_behind: Callable[[Entry | None, Entry | None], list[Entry]] = navigate.left_behind
     summarizes: Callable[..., bool] = navigate.summarizes
@@ -97,7 +98,7 @@ class Rules:
     behind: Callable[[Sequence[Entry], str], list[Entry] | Refusal] = reading.behind
     standing: Callable[[Session], str | None] = reading.standing
     forest: Callable[[Sequence[Entry], Mapping[str, Label]], list[Node]] = reading.forest
-    history: Callable[[Sequence[Entry]], list[Entry]] = reading.history
+    history: Callable[[Session, Sequence[Entry]], list[Entry]] = reading.history
     points: Callable[[Session], list[Entry]] = reading.points
     flushed: Callable[[Body], bool] = store.flushed_at_once
     restore: Callable[[Sequence[Kept]], Stored] = restoring.restore

@@ -48,7 +48,7 @@ class Tree:
     """What can be done in one session's tree.
 
     `find` gives a session by its id, `idle` one in which nothing is under way; `under_way` holds the works that make a
-    session busy and that a person may cancel.
+    session busy and that a person may cancel. `go_on` begins what was said to a session meanwhile.
     """
 
     def __init__(
@@ -57,11 +57,13 @@ class Tree:
         find: Callable[[str], Session | Refusal],
         idle: Callable[[str], Session | Refusal],
         under_way: MutableMapping[str, Work[Any]],
+        go_on: Callable[[Session], None],
     ) -> None:
         self._runtime = runtime
         self._find = find
         self._idle = idle
         self._under_way = under_way
+        self._go_on = go_on
 
     # --- moving ----------------------------------------------------------------------------------------------------
 
@@ -82,7 +84,10 @@ class Tree:
         try:
             return await work.result()
         finally:
-            del self._under_way[id_]
+            # After a restart it may be another one's place; what was said meanwhile is answered now (CMP-7).
+            if self._under_way.get(id_) is work:
+                del self._under_way[id_]
+                self._go_on(session)
 
     async def _leave(self, session: Session, selected: Selected, left: Sequence[Entry]) -> Moved | Refusal:
         runtime, old = self._runtime, session.leaf
@@ -103,7 +108,7 @@ class Tree:
         first = next((entry for entry in self._runtime.rules.points(session) if entry.turn == turn), None)
         if first is None:
             return Refusal("unknown-cut", f"the path of session {id_} holds no turn {turn!r}")
-        return _moved(self._runtime, session, self._runtime.rules.select(first))
+        return _moved(self._runtime, session, self._runtime.rules.rewound(first))
 
     def _movable(self, id_: str) -> Session | Refusal:
         found, idle = self._find(id_), self._idle(id_)
@@ -171,7 +176,7 @@ class Tree:
             return session
         context = self._runtime.context(session)
         # Paired as a request is: a reader sees each result behind its call, and those that are unknown (TRE-3).
-        return self._runtime.rules.pair(self._runtime.rules.history(context))
+        return self._runtime.rules.pair(self._runtime.rules.history(session, context))
 
 
 def _moved(runtime: Runtime, session: Session, selected: Selected) -> Moved:

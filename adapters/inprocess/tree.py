@@ -32,7 +32,6 @@ from forkproof.adapters.tree import (
     Rewind,
     SetLabel,
 )
-from forkproof.reference.cut import Point
 from forkproof.reference.entries import BranchLeft
 from forkproof.reference.entries import Entry as ReferenceEntry
 from forkproof.reference.fork import ForkRequest
@@ -65,7 +64,7 @@ async def _rewind(harness: Harness, asked: Rewind) -> Answer:
 
 
 async def _clone(harness: Harness, asked: Clone) -> Answer:
-    record = await harness.fork(asked.session, Point("head"), ForkRequest(asked.directory))
+    record = await harness.clone(asked.session, ForkRequest(asked.directory))
     return refused(record) if isinstance(record, Refusal) else Forked(reported(record))
 
 

@@ -1,0 +1,352 @@
+"""Mutants that show a session wrongly to whoever reads it, or its labels and edits. Clauses RD, LBL, TRE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from forkproof.reference.edits import shown
+from forkproof.reference.entries import Checkpoint, Edited, Entry, Labelled, UserSaid, newest_edit, on_path
+from forkproof.reference.labels import Label, carried
+from forkproof.reference.links import Row, linked
+from forkproof.reference.mutants.mutant import Mutant
+from forkproof.reference.project import full_path
+from forkproof.reference.reading import Node, behind, forest, history, listing, points, standing
+from forkproof.reference.refusal import Refusal
+from forkproof.reference.rules import Rules
+from forkproof.reference.session import Session
+from forkproof.reference.wording import message_of_user
+
+__all__ = ["MUTANTS"]
+
+
+# --- listings ------------------------------------------------------------------------------------------------------
+
+
+def _newest_first(session: Session) -> list[Entry]:
+    return listing(session)[::-1]
+
+
+def _since_the_compaction(session: Session) -> list[Entry]:
+    entries = listing(session)
+    newest = max((n for n, entry in enumerate(entries) if isinstance(entry.body, Checkpoint)), default=0)
+    return entries[newest:]
+
+
+def _without_labels(session: Session) -> list[Entry]:
+    """A fork's copy leaves the label entries out and does not chain the others anew."""
+    entries = listing(session)
+    forked = session.header.lineage is not None
+    return [entry for entry in entries if not isinstance(entry.body, Labelled)] if forked else entries
+
+
+def _with_the_cursor(entries: Sequence[Entry], cursor: str) -> list[Entry] | Refusal:
+    later = behind(entries, cursor)
+    return later if isinstance(later, Refusal) else [*(e for e in entries if e.id == cursor), *later]
+
+
+def _all_for_an_unknown(entries: Sequence[Entry], cursor: str) -> list[Entry] | Refusal:
+    later = behind(entries, cursor)
+    return list(entries) if isinstance(later, Refusal) else later
+
+
+def _none_for_an_unknown(entries: Sequence[Entry], cursor: str) -> list[Entry] | Refusal:
+    later = behind(entries, cursor)
+    return [] if isinstance(later, Refusal) else later
+
+
+def _below_the_cursor(entries: Sequence[Entry], cursor: str) -> list[Entry] | Refusal:
+    """Only what descends from the cursor's entry: what was written since on another branch is missed."""
+    later = behind(entries, cursor)
+    at = next((entry for entry in entries if entry.id == cursor), None)
+    return later if isinstance(later, Refusal) or at is None else [e for e in later if on_path(at, e)]
+
+
+def _newest(session: Session) -> str | None:
+    return session.written[-1].id if session.written else standing(session)
+
+
+# --- trees ---------------------------------------------------------------------------------------------------------
+
+
+def _in_stored_order(rows: Sequence[Row]) -> list[tuple[int, int | None]]:
+    """A row is hung below its parent only if that was read before it."""
+    seen: dict[str, int] = {}
+    found: list[tuple[int, int | None]] = []
+    for number, row in enumerate(rows):
+        found.append((number, seen.get(row.behind or "")))
+        seen[row.key] = number
+    return found
+
+
+def _without_orphans(rows: Sequence[Row]) -> list[tuple[int, int | None]]:
+    """What leads to no first row is not read at all; the first row of all is one."""
+    keys = {row.key for row in rows}
+    found: list[tuple[int, int | None]] = []
+    kept: set[int] = set()
+    for number, parent in linked(rows):
+        row = rows[number]
+        broken = row.behind is not None and (row.behind not in keys or parent is None)
+        if (parent is None and broken) or (parent is not None and parent not in kept):
+            continue
+        kept.add(number)
+        found.append((number, parent))
+    return found
+
+
+def _first_root_only(entries: Sequence[Entry], labels: Mapping[str, Label]) -> list[Node]:
+    nodes = forest(entries, labels)
+    known: set[str] = set()
+    for node in nodes:
+        if node.under in known or not known:
+            known.add(node.entry.id)
+    return [node for node in nodes if node.entry.id in known]
+
+
+# --- history and cut points ----------------------------------------------------------------------------------------
+
+
+def _every_branch(session: Session, _context: Sequence[Entry]) -> list[Entry]:
+    return listing(session)
+
+
+def _own_history(session: Session, context: Sequence[Entry]) -> list[Entry]:
+    own = set(session.written)
+    return [entry for entry in history(session, context) if entry in own]
+
+
+def _own_points(session: Session) -> list[Entry]:
+    own = set(session.written)
+    return [entry for entry in points(session) if entry in own]
+
+
+def _answers_too(session: Session) -> list[Entry]:
+    """The ids are those of the entries behind the messages, which are the answers' own."""
+    path = full_path(session.leaf)
+    found = []
+    for number, entry in enumerate(path[:-1]):
+        if isinstance(entry.body, UserSaid):
+            after = path[number + 1]
+            found.append(replace(entry, stamp=replace(entry.stamp, id=after.stamp.id)))
+    return found
+
+
+# --- labels and edits ----------------------------------------------------------------------------------------------
+
+
+def _labels_in_the_context(context: Sequence[Entry], leaf: Entry | None) -> Sequence[Entry]:
+    labels = [e for e in context if isinstance(e.body, Labelled) and e.body.text]
+    if not labels:
+        return shown(context, leaf)
+    told = {e: message_of_user(e.body.text) for e in labels if isinstance(e.body, Labelled)}
+    return [replace(e, message=told[e]) if e in told else e for e in shown(context, leaf)]
+
+
+def _never_cleared(entries: Sequence[Entry], labels: Mapping[str, Label]) -> list[Node]:
+    said = {e.body.target: e for e in entries if isinstance(e.body, Labelled) and e.body.text}
+    known = {e.id: e for e in entries}
+    kept = {
+        target: Label(known[target], e.body.text, e.stamp.at, e)
+        for target, e in said.items()
+        if target in known and isinstance(e.body, Labelled)
+    }
+    return forest(entries, {**kept, **labels})
+
+
+def _dated_by_the_entry(entries: Sequence[Entry], labels: Mapping[str, Label]) -> list[Node]:
+    nodes = forest(entries, labels)
+    return [n._replace(labelled_at=n.entry.stamp.at) if n.labelled_at is not None else n for n in nodes]
+
+
+def _none_carried(_labels: Mapping[str, Label], _leaf: Entry | None) -> list[Label]:
+    return []
+
+
+def _set_before_the_cut(labels: Mapping[str, Label], leaf: Entry | None) -> list[Label]:
+    return [label for label in carried(labels, leaf) if on_path(label.setter, leaf)]
+
+
+def _everywhere() -> Callable[[Rules], Rules]:
+    """An edit changes the entry itself, for every branch; each harness has a memory of its own."""
+
+    def change(rules: Rules) -> Rules:
+        texts: dict[str, Entry] = {}
+
+        def rule(context: Sequence[Entry], leaf: Entry | None) -> Sequence[Entry]:
+            edit = newest_edit(leaf)
+            if edit is not None and isinstance(edit.body, Edited):
+                texts.setdefault(edit.body.target, edit)
+            found: Sequence[Entry] = context
+            for each in texts.values():
+                found = shown(found, each)
+            return found
+
+        return replace(rules, shown=rule)
+
+    return change
+
+
+def _only_after(context: Sequence[Entry], leaf: Entry | None) -> Sequence[Entry]:
+    """The edit counts only for the request right behind it."""
+    edit = newest_edit(leaf)
+    near = edit is not None and leaf is not None and leaf.depth - edit.depth <= 1
+    return shown(context, leaf) if near else context
+
+
+MUTANTS: Final = (
+    Mutant(
+        "listing-newest-first",
+        "RD-1",
+        None,
+        "The listing begins with the newest entry.",
+        rules=lambda rules: replace(rules, listing=_newest_first),
+    ),
+    Mutant(
+        "listing-since-the-compaction",
+        "RD-1",
+        "precompaction-lost",
+        "The listing begins with the newest compaction; what it covers is not listed.",
+        rules=lambda rules: replace(rules, listing=_since_the_compaction),
+    ),
+    Mutant(
+        "cursor-listed-again",
+        "RD-2",
+        None,
+        "Listing since an entry gives that entry once more.",
+        rules=lambda rules: replace(rules, behind=_with_the_cursor),
+    ),
+    Mutant(
+        "unknown-cursor-gives-all",
+        "RD-2",
+        None,
+        "Listing since an entry that never was gives the whole listing.",
+        rules=lambda rules: replace(rules, behind=_all_for_an_unknown),
+    ),
+    Mutant(
+        "unknown-cursor-gives-nothing",
+        "RD-2",
+        None,
+        "Listing since an entry that never was gives an empty list.",
+        rules=lambda rules: replace(rules, behind=_none_for_an_unknown),
+    ),
+    Mutant(
+        "cursor-follows-one-branch",
+        "RD-2",
+        None,
+        "Listing since an entry misses what was written since on another branch.",
+        rules=lambda rules: replace(rules, behind=_below_the_cursor),
+    ),
+    Mutant(
+        "leaf-is-the-newest-entry",
+        "RD-3",
+        "wrong-leaf",
+        "The listing gives the newest entry as the leaf, wherever the session stands.",
+        rules=lambda rules: replace(rules, standing=_newest),
+    ),
+    Mutant(
+        "orphans-are-lost",
+        "RD-4",
+        "tree-structure",
+        "Entries whose chain is broken or goes in a circle are not read.",
+        rules=lambda rules: replace(rules, linked=_without_orphans),
+    ),
+    Mutant(
+        "tree-has-one-root",
+        "RD-4",
+        "tree-structure",
+        "The tree reading shows what hangs below the first root and nothing else.",
+        rules=lambda rules: replace(rules, forest=_first_root_only),
+    ),
+    Mutant(
+        "history-of-every-branch",
+        "RD-5",
+        "abandoned-branch-leak",
+        "The conversation that is shown holds the messages of branches that were left.",
+        rules=lambda rules: replace(rules, history=_every_branch),
+    ),
+    Mutant(
+        "fork-points-by-the-answer",
+        "RD-6",
+        None,
+        "A fork point gives the person's text with the id of the answer to it.",
+        rules=lambda rules: replace(rules, points=_answers_too),
+    ),
+    Mutant(
+        "parents-must-come-first",
+        "TRE-1",
+        "tree-structure",
+        "An entry that is stored before its parent becomes a root.",
+        rules=lambda rules: replace(rules, linked=_in_stored_order),
+    ),
+    Mutant(
+        "fork-shows-no-past",
+        "TRE-3",
+        "view-context-divergence",
+        "A fork's history shows only what was said in the fork, though the model is sent all.",
+        rules=lambda rules: replace(rules, history=_own_history),
+    ),
+    Mutant(
+        "copied-turns-are-no-cut-points",
+        "TRE-3",
+        "view-context-divergence",
+        "A fork offers no cut points among the turns that it took over.",
+        rules=lambda rules: replace(rules, points=_own_points),
+    ),
+    Mutant(
+        "labels-reach-the-model",
+        "LBL-1",
+        None,
+        "A label is sent to the model as a message of the person.",
+        rules=lambda rules: replace(rules, shown=_labels_in_the_context),
+    ),
+    Mutant(
+        "label-is-never-cleared",
+        "LBL-1",
+        None,
+        "A label still shows after it was cleared.",
+        rules=lambda rules: replace(rules, forest=_never_cleared),
+    ),
+    Mutant(
+        "label-dated-by-its-entry",
+        "LBL-1",
+        None,
+        "A label bears the time of its entry in place of the time at which it was set.",
+        rules=lambda rules: replace(rules, forest=_dated_by_the_entry),
+    ),
+    Mutant(
+        "fork-loses-labels",
+        "LBL-2",
+        None,
+        "A fork has none of the labels of the entries on its path.",
+        rules=lambda rules: replace(rules, carried=_none_carried),
+    ),
+    Mutant(
+        "fork-loses-later-labels",
+        "LBL-2",
+        None,
+        "A fork keeps only labels that were set before the cut, though their entries are on its path.",
+        rules=lambda rules: replace(rules, carried=_set_before_the_cut),
+    ),
+    Mutant(
+        "label-entries-leave-gaps",
+        "LBL-2",
+        "id-remap",
+        "A fork leaves label entries out, and the entries behind them lose their parents.",
+        rules=lambda rules: replace(rules, listing=_without_labels),
+    ),
+    Mutant(
+        "edit-for-every-branch",
+        "LBL-3",
+        "abandoned-branch-leak",
+        "A context edit changes the entry itself, so siblings and forks see it too.",
+        rules=_everywhere(),
+    ),
+    Mutant(
+        "edit-fades",
+        "LBL-3",
+        None,
+        "A context edit counts for the next request only; later ones show the original.",
+        rules=lambda rules: replace(rules, shown=_only_after),
+    ),
+)
