@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forkproof.reference.entries import Checkpoint, Entry, UserSaid
+from forkproof.reference.entries import Checkpoint, Entry, UserSaid, ancestor_at
 
 __all__ = ["Plan", "checkpoint_of", "plan"]
 
@@ -38,7 +38,7 @@ def plan(active: Sequence[Entry], retained_turns: int) -> Plan | None:
 
 
 def checkpoint_of(plan: Plan, session: str, summary: str) -> Checkpoint:
-    """The checkpoint that a summary of this plan makes; a covered checkpoint lends the beginning of its own range."""
+    """The checkpoint that a summary of this plan makes; where it covers another, its range begins with the path."""
     oldest, newest = plan.covered[0], plan.covered[-1]
-    first = oldest.body.first if isinstance(oldest.body, Checkpoint) else oldest.id
-    return Checkpoint(summary, session, first, newest.id, plan.tail)
+    root = ancestor_at(oldest, 1) if isinstance(oldest.body, Checkpoint) else oldest
+    return Checkpoint(summary, session, (root or oldest).id, newest.id, plan.tail)

@@ -11,7 +11,8 @@ from collections.abc import Collection
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from forkproof.reference.entries import Entry, UserSaid
+from forkproof.reference.copying import write_anew
+from forkproof.reference.entries import Entry
 from forkproof.reference.inbox import Inbox
 from forkproof.reference.listing import Line
 from forkproof.reference.project import full_path
@@ -22,6 +23,7 @@ from forkproof.reference.session import Header, Session
 from forkproof.reference.store import Died, Made, Moved, Rebased, Removed, Wrote
 
 if TYPE_CHECKING:
+    from forkproof.reference.authority import Authority
     from forkproof.reference.fork import Child, ForkRequest
     from forkproof.reference.turn import Turn
     from forkproof.reference.work import Work
@@ -41,6 +43,7 @@ class Durable:
     _compacting: dict[str, Work[Any]]
     _closed: bool
     inbox: Inbox
+    authority: Authority
 
     # --- the end of a process, and the next one ---------------------------------------------------------------------
 
@@ -92,7 +95,9 @@ class Durable:
         session = self._sessions.get(id_)
         if session is None:
             return Refusal("unknown-session", f"there is no session {id_!r}")
-        self._asleep.discard(id_)
+        if id_ in self._asleep:
+            self._asleep.discard(id_)
+            self.authority.begin(session, again=True)
         return session
 
     def lines(self) -> list[Line]:
@@ -123,15 +128,8 @@ class Durable:
 
     def _rewrite(self, session: Session, leaf: Entry | None, kept: list[Entry]) -> None:
         """Let the session go on behind `leaf` with copies of these entries."""
-        runtime = self._runtime
-        session.leaf = session.base = leaf
-        session.written.clear()
-        runtime.store.write(Rebased(session.header.id, leaf))
-        for entry in kept:
-            copy = runtime.append(session, entry.turn, entry.body, entry.stamp.written or entry.stamp.at)
-            if isinstance(copy.body, UserSaid):
-                session.moved[copy.turn] = copy
-        runtime.store.flush()
+        write_anew(self._runtime, session, leaf, kept)
+        self._runtime.store.flush()
 
     def _quiet(self, id_: str) -> Session | Refusal:
         session = self._sessions.get(id_)
@@ -166,7 +164,7 @@ class Durable:
         if request.dies == "after-commit":
             raise Died
         source.children += 1
-        child.session.moved.update(source.moved)
+        child.session.moved = source.moved | child.session.moved
         self._sessions[child.session.header.id] = child.session
         if request.key:
             self._answers[request.key] = child.record

@@ -232,7 +232,7 @@ class Harness(Durable):
     async def _summarize(self, session: Session, plan: Plan) -> Compacted | Refusal:
         runtime = self._runtime
         covered = runtime.rules.thinking(plan.covered, runtime.model_of(session))
-        reply = await runtime.model(summary_prompt(session.header, covered, runtime.rules.pair))
+        reply = await runtime.model(summary_prompt(runtime.header(session), covered, runtime.rules.pair))
         if isinstance(reply, Failure):
             return Refusal("other", f"no summary, the model answered {reply.status}: {reply.message}")
         summary = "\n".join(part.content for part in reply.parts if isinstance(part, Text))
