@@ -1,4 +1,4 @@
-"""Mutants that confuse what a provider keeps, or what is bound to it. Clauses PRV-1 to PRV-7, ENV-8."""
+"""Mutants that confuse what a provider keeps, what is bound to it, or what is advertised. Clauses PRV-1 to 8, ENV-8."""
 
 from __future__ import annotations
 
@@ -57,6 +57,16 @@ def _own_whatever_changed(messages: Messages, kept: KeptStates, kind: Keeping, s
     found = continuation(messages, kept, kind, session)
     own = [id_ for id_, state in kept.items() if state.session == session and state.kind == kind]
     return Continuation(own[-1], messages[-1:]) if found.id is None and own else found
+
+
+def _one_id_a_session(messages: Messages, kept: KeptStates, kind: Keeping, session: str) -> Continuation:
+    """A session remembers one id, its newest, whatever branch it stands on."""
+    own = {id_: state for id_, state in kept.items() if state.session == session and state.kind == kind}
+    if not own:
+        return continuation(messages, kept, kind, session)
+    newest, state = list(own.items())[-1]
+    known = len(state.messages) if messages[: len(state.messages)] == state.messages else len(messages) - 1
+    return Continuation(newest, messages[known:])
 
 
 def _made_up_ids(messages: Messages, kept: KeptStates, kind: Keeping, session: str) -> Continuation:
@@ -170,6 +180,13 @@ MUTANTS: Final = (
         rules=_continuing(_anyones_conversation),
     ),
     Mutant(
+        "one-remote-id-a-session",
+        "PRV-1",
+        "provider-identity",
+        "A session that moves to another branch goes on with the remote state of the one it left.",
+        rules=_continuing(_one_id_a_session),
+    ),
+    Mutant(
         "prefix-taken-as-kept",
         "PRV-2",
         "empty-fork",
@@ -196,6 +213,20 @@ MUTANTS: Final = (
         "id-remap",
         "A fork names inherited remote states by ids that it made up itself.",
         rules=_continuing(_made_up_ids),
+    ),
+    Mutant(
+        "first-cut-point-not-offered",
+        "PRV-8",
+        "view-context-divergence",
+        "The first message is no cut point in the list that is offered, although a fork there works.",
+        rules=lambda rules: replace(rules, points=lambda session: rules.points(session)[1:]),
+    ),
+    Mutant(
+        "last-answer-not-replayed",
+        "PRV-8",
+        "view-context-divergence",
+        "A person is shown the history of a session without its last message, which the model gets.",
+        rules=lambda rules: replace(rules, history=lambda *asked: rules.history(*asked)[:-1]),
     ),
     Mutant(
         "session-id-as-cache-key",
