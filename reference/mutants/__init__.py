@@ -16,7 +16,7 @@ __all__ = ["MODULES", "Mutant", "every", "named"]
 
 MODULES: Final = (
     "cuts", "snapshots", "pairing", "compactions", "isolation", "records", "workspaces", "operations", "authority",
-    "tree", "reading",
+    "tree", "left", "reading",
     "delegation", "restores", "provider",
 )  # fmt: skip
 """The modules with mutants, in the order in which they are shown. They are imported when they are asked for."""

@@ -1,22 +1,17 @@
-"""Mutants that move wrongly within a session, or lose the path that was left. Clauses NAV-1 to NAV-9, CUT-6, OPS-3."""
+"""Mutants that move wrongly within a session, or lose the path that was left. Clauses NAV-1 to NAV-9, TRE-2."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from forkproof.reference.cut import Place, Point, cut
 from forkproof.reference.entries import Answered, BranchLeft, Entry, UserSaid
-from forkproof.reference.fork import ForkRequest
-from forkproof.reference.harness import Harness
 from forkproof.reference.mutants.mutant import Mutant
-from forkproof.reference.mutants.surgery import rebuilt
 from forkproof.reference.navigate import Selected, left_behind, select
 from forkproof.reference.project import full_path
 from forkproof.reference.prompt import Text
 from forkproof.reference.reading import listing
-from forkproof.reference.record import Record
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.restore import Stored, restore
 from forkproof.reference.session import Session
@@ -100,42 +95,6 @@ def _never_refused(_id: str, *, busy: bool) -> Refusal | None:
 
 def _at_the_newest(rows: Sequence[Row]) -> Stored:
     return restore([row for row in rows if not isinstance(row, Moved)])
-
-
-# --- what is copied ------------------------------------------------------------------------------------------------
-
-
-def _mixed_in_by_time(leaf: Entry | None, point: Point, turns: Mapping[str, Entry]) -> Place | Refusal:
-    found = cut(leaf, point, turns)
-    if isinstance(found, Refusal) or leaf is None:
-        return found
-    path = full_path(found.leaf)
-    own = {entry.stamp.session for entry in path}
-    until = path[-1].stamp.at if path else 0
-    left = [e for e in turns.values() if e not in path and e.stamp.session in own and e.stamp.at < until]
-    return found._replace(leaf=rebuilt(sorted([*path, *left], key=lambda e: e.stamp.at))) if left else found
-
-
-class _ClonesTheNewest(Harness):
-    async def clone(self, id_: str, request: ForkRequest) -> Record | Refusal:
-        session = self.session(id_)
-        if session is None or not session.written:
-            return await super().clone(id_, request)
-        stood, session.leaf = session.leaf, session.written[-1]
-        record = await super().clone(id_, request)
-        session.leaf = stood
-        return record
-
-
-class _ClonesEverything(Harness):
-    async def clone(self, id_: str, request: ForkRequest) -> Record | Refusal:
-        session = self.session(id_)
-        if session is None:
-            return await super().clone(id_, request)
-        stood, session.leaf = session.leaf, rebuilt(listing(session))
-        record = await super().clone(id_, request)
-        session.leaf = stood
-        return record
 
 
 MUTANTS: Final = (
@@ -243,26 +202,5 @@ MUTANTS: Final = (
         "wrong-cut",
         "A message that is taken back for editing stays, so that its edited form comes behind it.",
         rules=lambda rules: replace(rules, rewound=_behind_the_message),
-    ),
-    Mutant(
-        "fork-mixes-in-what-was-left",
-        "CUT-6",
-        "abandoned-branch-leak",
-        "A fork brings the messages of rewound and abandoned turns back, mixed in by their time.",
-        rules=lambda rules: replace(rules, cut=_mixed_in_by_time),
-    ),
-    Mutant(
-        "clone-takes-the-newest-entry",
-        "OPS-3",
-        "wrong-leaf",
-        "A clone ends at the newest entry of the session, not where the session stands.",
-        harness=_ClonesTheNewest,
-    ),
-    Mutant(
-        "clone-takes-every-branch",
-        "OPS-3",
-        "abandoned-branch-leak",
-        "A clone holds the entries of every branch, in the order in which they were written.",
-        harness=_ClonesEverything,
     ),
 )
