@@ -6,6 +6,7 @@ It acts; what holds is decided by `rules`. Source: clauses SET-1 to SET-8, AUT-1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from forkproof.reference.cut import Place
 from forkproof.reference.entries import Entry, SettingsChanged
@@ -49,7 +50,7 @@ class Authority:
         session = self._idle(id_)
         if isinstance(session, Refusal):
             return session
-        return self.unsettable(settings) or self._runtime.append(session, "", SettingsChanged(dict(settings)))
+        return self.unsettable(settings) or self._runtime.append(session, "", SettingsChanged(dict(settings), id_))
 
     def unsettable(self, settings: Mapping[str, Value]) -> Refusal | None:
         """A definite no to settings that can't be put into force (clause AUT-3)."""
@@ -63,10 +64,14 @@ class Authority:
             return unsettable
         return self._runtime.rules.cancelled(self._runtime.hooks.before_fork(source.header.id))
 
-    def begin(self, session: Session, inherited: tuple[str, ...] = ()) -> None:
-        """A session starts: its hooks run, once, and what they say stands before its context (clause SET-4)."""
+    def begin(self, session: Session, inherited: tuple[str, ...] = (), *, again: bool = False) -> None:
+        """A session starts, or is opened `again` after a restart.
+
+        Its hooks run, once, and what they say stands before its context (clause SET-4).
+        """
         rules = self._runtime.rules
-        said = self._runtime.hooks.at_start(rules.start_told(session.header))
+        told = rules.start_told(session.header)
+        said = self._runtime.hooks.at_start(replace(told, cause="resume") if again else told)
         session.context = rules.start_context(inherited, said)
 
     def settings_of_child(self, source: Session, place: Place, request: ForkRequest) -> dict[str, Setting]:

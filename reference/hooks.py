@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 __all__ = ["NO_HOOKS", "Cause", "Hooks", "Started"]
 
-Cause: TypeAlias = Literal["new", "fork"]
+Cause: TypeAlias = Literal["new", "fork", "resume"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,8 @@ def _own_changes(header: Header, leaf: Entry | None) -> list[SettingsChanged]:
     """The session's own changes on the path, oldest first: they all stand behind what it inherited."""
     found: list[SettingsChanged] = []
     entry = newest_change(leaf)
-    while entry is not None and entry.stamp.session == header.id:
-        if isinstance(entry.body, SettingsChanged):
-            found.append(entry.body)
+    while entry is not None and isinstance(entry.body, SettingsChanged) and entry.body.session == header.id:
+        found.append(entry.body)
         entry = entry.change
     found.reverse()
     return found

@@ -106,7 +106,7 @@ class HookInput(TraceModel):
 
     session: Name | None = None
     source: Name | None = None
-    cause: Literal["new", "fork"] | None = None
+    cause: Literal["new", "fork", "resume"] | None = None
 
 
 def chosen(settings: Settings | None) -> dict[str, str | tuple[str, ...]]:
