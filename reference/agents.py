@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from forkproof.reference.entries import Answered, Entry
 from forkproof.reference.session import Header, Lineage, Session, revision_of
+from forkproof.reference.settings import in_force
 
 __all__ = ["BOUNDARY", "Agent", "Context", "agent_of", "assignment", "attend", "owns", "start"]
 
@@ -49,10 +50,10 @@ def start(leaf: Entry | None, handle: str, context: Context) -> Entry | None:
 
 
 def agent_of(id_: str, handle: str, parent: Session, leaf: Entry | None) -> Agent:
-    """The child agent `id_` of a session; its tools run where the parent's do."""
-    header = parent.header
+    """The child agent `id_` of a session; its tools run where the parent's do, and as the parent's settings have it."""
+    header, settings = parent.header, in_force(parent.header, parent.leaf)
     lineage = Lineage(header.id, revision_of(leaf), {"delegated": handle}, "delegate")
-    return Agent(handle, header.id, Session(Header(id_, header.directory, header.settings, lineage), leaf))
+    return Agent(handle, header.id, Session(Header(id_, header.directory, settings, lineage), leaf))
 
 
 def assignment(task: str, leaf: Entry | None) -> str:

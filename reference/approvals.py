@@ -68,7 +68,7 @@ class Approvals:
 
     def __init__(self, person: Person = nobody) -> None:
         self.given: list[Given] = []
-        self._person = person
+        self.person = person
 
     def grants(self, session: str) -> tuple[str, ...]:
         """The calls at which approvals for this whole session were given."""
@@ -80,6 +80,6 @@ class Approvals:
 
     async def ask(self, session: str, told: str, call: Call) -> Decision:
         """Ask the person whether a call of `session` may run. `told` is the session that the question names."""
-        decision = await self._person(Question(told, call.id, call.tool))
+        decision = await self.person(Question(told, call.id, call.tool))
         self.given.append(Given(session, call.id, call.tool, decision))
         return decision

@@ -72,7 +72,7 @@ class Delegation:
         if isinstance(owner, Refusal):
             return owner
         runtime, header = self._runtime, owner.header
-        inside = Header(f"{header.id}/{len(self._scopes) + 1}", header.directory, header.settings)
+        inside = Header(f"{header.id}/{len(self._scopes) + 1}", header.directory, runtime.settings(owner))
         self._scopes[inside.id] = Scope(owner, Session(inside, runtime.rules.scope_start(owner)))
         return inside.id
 

@@ -147,9 +147,10 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
-    """From here on these settings are in force on this path, in the session that wrote it (clauses SET-7, SET-8)."""
+    """From here on these settings are in force on this path, in `session`, which chose them (clauses SET-7, SET-8)."""
 
     settings: Mapping[str, Value]
+    session: str
 
 
 Body: TypeAlias = (

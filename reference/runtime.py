@@ -19,7 +19,7 @@ from forkproof.reference.prompt import Message, Prompt, Stored
 from forkproof.reference.provider import Keeping, Kept
 from forkproof.reference.rules import Rules
 from forkproof.reference.semantics import Semantics
-from forkproof.reference.session import Session
+from forkproof.reference.session import Header, Session
 from forkproof.reference.store import Moved, Store, Wrote
 
 __all__ = ["Runtime"]
@@ -74,7 +74,7 @@ class Runtime:
 
     def prompt(self, session: Session) -> Prompt:
         """The session's next request, as of now: all of its context, or what the provider does not keep of it yet."""
-        header = replace(session.header, settings=self.settings(session))
+        header = self.header(session)
         prompt = prompt_of(header, self.context(session), self.rules.pair)
         notes = self.desk.notes_of(session)
         if notes:
@@ -95,6 +95,10 @@ class Runtime:
     def settings(self, session: Session) -> dict[str, Value]:
         """The session's settings, as of now."""
         return self.rules.in_force(session.header, session.leaf)
+
+    def header(self, session: Session) -> Header:
+        """The session's header with the settings that it has now."""
+        return replace(session.header, settings=self.settings(session))
 
     def model_of(self, session: Session) -> str:
         """The model that the session asks, as of now."""

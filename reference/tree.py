@@ -92,7 +92,7 @@ class Tree:
     async def _leave(self, session: Session, selected: Selected, left: Sequence[Entry]) -> Moved | Refusal:
         runtime, old = self._runtime, session.leaf
         words = runtime.rules.shown(left, old)
-        reply = await runtime.model(summary_prompt(session.header, words, runtime.rules.pair))
+        reply = await runtime.model(summary_prompt(runtime.header(session), words, runtime.rules.pair))
         if isinstance(reply, Failure):
             return Refusal("other", f"no summary, the model answered {reply.status}: {reply.message}")
         text = "\n".join(part.content for part in reply.parts if isinstance(part, Text))
