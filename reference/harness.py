@@ -13,7 +13,7 @@ from typing import Any, Final
 from forkproof.reference.approvals import Approvals, Person, nobody
 from forkproof.reference.authority import Authority
 from forkproof.reference.clock import Clock, TickingClock
-from forkproof.reference.compact import Plan, checkpoint_of
+from forkproof.reference.compact import Plan
 from forkproof.reference.copying import copy_prefix
 from forkproof.reference.cut import Place, Point
 from forkproof.reference.delegation import Delegation
@@ -236,7 +236,7 @@ class Harness(Durable):
         if isinstance(reply, Failure):
             return Refusal("other", f"no summary, the model answered {reply.status}: {reply.message}")
         summary = "\n".join(part.content for part in reply.parts if isinstance(part, Text))
-        return Compacted(runtime.append(session, "", checkpoint_of(plan, session.header.id, summary)).id)
+        return Compacted(runtime.append(session, "", runtime.rules.checkpoint_of(plan, session.header.id, summary)).id)
 
     # --- forking ---------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from forkproof.reference import restore as restoring
 from forkproof.reference import settings as choosing
 from forkproof.reference import usage as using
 from forkproof.reference.cut import BusySource, Place, Point
-from forkproof.reference.entries import Body, BranchLeft, Entry, TurnEnded
+from forkproof.reference.entries import Body, BranchLeft, Checkpoint, Entry, TurnEnded
 from forkproof.reference.fork import Child
 from forkproof.reference.hooks import Started
 from forkproof.reference.inherit import Setting, Value
@@ -69,6 +69,7 @@ class Rules:
     pair: Callable[[Iterable[Entry]], list[Message]] = repair.pair
     interrupted: Callable[[Call], str | None] = tools.interrupted
     plan: Callable[[Sequence[Entry], int], compacting.Plan | None] = compacting.plan
+    checkpoint_of: Callable[[compacting.Plan, str, str], Checkpoint] = compacting.checkpoint_of
     thinking: Callable[[Sequence[Entry], str], Sequence[Entry]] = provider.thinking
     continuation: Callable[..., provider.Continuation] = provider.continuation
     cache_key: Callable[[Header, provider.CacheKey], str | None] = provider.cache_key

@@ -48,7 +48,13 @@ async def failures(semantics: Semantics, areas: Sequence[str]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("semantics", CHOICES, ids=lambda s: "-".join(f"{v}" for v in (s.busy_source, s.call_group, s.prefix, s.retained_turns)))
+def name_of(semantics: Semantics) -> str:
+    """A short name for a test's id."""
+    chosen = (semantics.busy_source, semantics.call_group, semantics.prefix, semantics.retained_turns)
+    return "-".join(map(str, chosen))
+
+
+@pytest.mark.parametrize("semantics", CHOICES, ids=name_of)
 def test_the_traces_hold_under_every_choice(semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trace that passes under one choice only would judge a taste, not the contract."""
     monkeypatch.setattr(forks, "PENDING_AFTER", 0.05)
