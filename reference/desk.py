@@ -22,7 +22,7 @@ from forkproof.reference.tools import Outcome, use
 from forkproof.reference.undo import Change
 from forkproof.reference.workspace import Workspace
 
-__all__ = ["Begin", "Desk"]
+__all__ = ["SPECIAL", "Begin", "Desk"]
 
 _FOUND_OUT_BY_COMMAND: Final = {"rm": 1, "mv": 2}
 """Commands that change files -> how many paths they name."""
@@ -47,7 +47,7 @@ class Desk:
 
     async def use(self, call: Call, session: Session, turn: str, machine: Machine) -> Outcome:
         """Do the work of one call of a session's turn."""
-        special = _SPECIAL.get(call.tool)
+        special = SPECIAL.get(call.tool)
         if special is not None:
             return await special(self, call, session)
         return await self._on_files(call, session, turn, machine)
@@ -154,7 +154,7 @@ def _content(workspace: Workspace, path: str) -> str | None:
     return None
 
 
-_SPECIAL: Final[Mapping[str, Callable[[Desk, Call, Session], Awaitable[Outcome]]]] = {
+SPECIAL: Final[Mapping[str, Callable[[Desk, Call, Session], Awaitable[Outcome]]]] = {
     "agent": Desk.spawn,
     "tell": Desk.tell,
     "todo": Desk.note,

@@ -14,9 +14,15 @@ from forkproof.reference.machine import Machine
 from forkproof.reference.model import Call
 from forkproof.reference.workspace import Workspace
 
-__all__ = ["TOOLS", "Outcome", "interrupted", "printed", "use"]
+__all__ = ["OF_THE_DESK", "OF_THE_MACHINE", "TOOLS", "Outcome", "interrupted", "printed", "use"]
 
-TOOLS: Final = ("write", "edit", "read", "run", "wait", "count", "agent", "tell", "todo", "memory", "schedule")
+OF_THE_MACHINE: Final = ("write", "edit", "read", "run", "wait", "count")
+"""The tools that work on the machine alone."""
+
+OF_THE_DESK: Final = ("agent", "tell", "todo", "memory", "schedule")
+"""The tools that reach what a harness keeps for its sessions; `desk` does their work."""
+
+TOOLS: Final = OF_THE_MACHINE + OF_THE_DESK
 """The tools that the model is offered, which are those that run (clause SET-3)."""
 
 

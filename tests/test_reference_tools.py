@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from forkproof.reference.desk import SPECIAL
 from forkproof.reference.machine import Machine
 from forkproof.reference.model import Call
-from forkproof.reference.tools import TOOLS, Outcome, printed, use
+from forkproof.reference.tools import OF_THE_DESK, OF_THE_MACHINE, TOOLS, Outcome, printed, use
 
 FILES = {"a.txt": "alpha\n", "sub/b.txt": "beta\n", ".hidden": ""}
 
@@ -138,7 +139,7 @@ def test_waiting_forever_ends_only_by_being_killed() -> None:
 
 
 def test_every_tool_that_is_offered_runs() -> None:
-    """SET-3: the tools that a prompt offers are those that the machine has, no more and no fewer."""
+    """SET-3: the tools that a prompt offers are those of the machine and of the desk, no more and no fewer."""
     good = {
         "write": {"n": "n"},
         "edit": {"a.txt": {"old": "a", "new": "b"}},
@@ -149,7 +150,9 @@ def test_every_tool_that_is_offered_runs() -> None:
     }
     on = machine()
     on.release("id")
-    assert set(good) == set(TOOLS)
+    assert set(good) == set(OF_THE_MACHINE)
+    assert set(SPECIAL) == set(OF_THE_DESK)
+    assert set(TOOLS) == {*good, *SPECIAL}
     assert all(work(tool, arguments, on).done for tool, arguments in good.items())
 
 
