@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from forkproof.reference.entries import Entry, TurnEnded, UserSaid, last_within, on_path
+from forkproof.reference.entries import Answered, Entry, TurnEnded, UserSaid, last_within, on_path
 from forkproof.reference.refusal import Refusal
 
 __all__ = ["Applied", "BusySource", "Place", "Point", "boundary", "cut"]
@@ -23,22 +23,25 @@ Applied: TypeAlias = Mapping[str, str | bool]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A cut as it was asked for. `turn` is a turn's id; a head cut has none."""
+    """A cut as it was asked for. `turn` is a turn's id, `entry` that of the entry that a cut `at` it keeps."""
 
-    kind: Literal["before", "after", "head"]
+    kind: Literal["before", "after", "at", "head"]
     turn: str = ""
+    entry: str = ""
 
 
 class Place(NamedTuple):
     """A cut that was found: the child's leaf (None: an empty prefix), the cut as it is recorded, and text to edit.
 
-    `open_turn` is the id of a turn that the cut goes through, so that the child can mark it as interrupted.
+    `open_turn` is the id of a turn that the cut goes through, so that the child can mark it as interrupted. `frozen` is
+    the source's leaf that counts, where the source went on since (None: the one that it has).
     """
 
     leaf: Entry | None
     applied: Applied
     editor: str = ""
     open_turn: str = ""
+    frozen: Entry | None = None
 
 
 def cut(leaf: Entry | None, point: Point, turns: Mapping[str, Entry]) -> Place | Refusal:
@@ -60,9 +63,18 @@ def cut(leaf: Entry | None, point: Point, turns: Mapping[str, Entry]) -> Place |
         return Place(first.parent, {"before": point.turn}, text)
     while last is not None and last.turn != point.turn:
         last = last.parent
-    if last is None or not isinstance(last.body, TurnEnded):
+    if last is None or not _complete(last, leaf):
         return Refusal("unknown-cut", f"turn {point.turn!r} has not ended, so nothing can be cut after it")
     return Place(last, {"after": point.turn})
+
+
+def _complete(last: Entry, leaf: Entry | None) -> bool:
+    """Whether a turn whose last entry on the path this is has ended there.
+
+    Navigation may have gone on right behind the turn's last answer, so that its end is not on the path.
+    """
+    body = last.body
+    return isinstance(body, TurnEnded) or (isinstance(body, Answered) and not body.calls and last is not leaf)
 
 
 def boundary(running: Entry, leaf: Entry, busy_source: BusySource) -> Place | Refusal:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from forkproof.reference.naive.items import Item, turn_items, turns
 from forkproof.reference.naive.session import Session
+from forkproof.reference.prompt import Text
 
 __all__ = ["Asked", "Prefix", "cut_out", "record_of", "settings_of"]
 
@@ -45,9 +46,10 @@ def cut_out(items: list[Item], kind: str, turn: str, running: str, busy_source: 
     start, end = place
     if kind == "before":
         return Prefix(items[:start], {"before": turn}, items[start].text)
-    if items[end - 1].kind != "end":
-        return None
-    return Prefix(items[:end], {"after": turn})
+    # After navigation a path may go on right behind the turn's last answer, so that it does not hold the turn's end.
+    last = items[end - 1]
+    answered = last.kind == "answer" and end < len(items) and all(isinstance(part, Text) for part in last.parts)
+    return Prefix(items[:end], {"after": turn}) if last.kind == "end" or answered else None
 
 
 def settings_of(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from forkproof.reference.naive.items import Item, context
+from forkproof.reference.naive.items import Item, context, speaks
+from forkproof.reference.naive.session import Session
 from forkproof.reference.prompt import Message, Prompt, Text, ToolCall, ToolResult
 
-__all__ = ["FOR_A_SUMMARY", "STOPPED", "TOOLS", "UNKNOWN", "prompt", "summary_prompt"]
+__all__ = ["FOR_A_SUMMARY", "STOPPED", "UNKNOWN", "prompt", "summary_prompt"]
 
-TOOLS: Final = ("count", "edit", "read", "run", "wait", "write")
 UNKNOWN: Final = "(nobody knows what came of this call)"
 STOPPED: Final = {
     "cancelled": "(the turn above was stopped)",
@@ -18,48 +18,60 @@ STOPPED: Final = {
 FOR_A_SUMMARY: Final = "(sum up the above)"
 
 
-def prompt(session: str, directory: str, settings: dict[str, str], items: list[Item]) -> Prompt:
-    """The request that a session with these items makes."""
-    return _prompt(session, directory, settings, context(items))
+def prompt(session: Session, tools: tuple[str, ...]) -> Prompt:
+    """The request that a session makes where it stands."""
+    return _prompt(session, context(session.path), tools)
 
 
-def summary_prompt(session: str, directory: str, settings: dict[str, str], covered: list[Item]) -> Prompt:
+def summary_prompt(session: Session, covered: list[Item]) -> Prompt:
     """The request for a summary of these items; no tools are offered."""
-    plain = _prompt(session, directory, settings, covered)
+    plain = _prompt(session, covered, ())
     asking = Message("user", (Text(FOR_A_SUMMARY),))
-    return Prompt((*plain.messages, asking), (), plain.model, {**plain.settings, "purpose": "summary"}, session)
+    return Prompt((*plain.messages, asking), (), plain.model, {**plain.settings, "purpose": "summary"}, session.id)
 
 
-def _prompt(session: str, directory: str, settings: dict[str, str], shown: list[Item]) -> Prompt:
-    messages = [Message("system", (Text(f"Tools run in {directory}"),))]
+def _prompt(session: Session, shown: list[Item], tools: tuple[str, ...]) -> Prompt:
+    messages = [Message("system", (Text(f"Tools run in {session.directory}"),))]
     for index, item in enumerate(shown):
-        match item.kind:
-            case "user":
-                messages.append(Message("user", (Text(item.text),)))
-            case "answer":
-                messages.append(Message("assistant", item.parts))
-                messages.extend(_results(item, shown[index + 1 :]))
-            case "end" if item.text in STOPPED:
-                messages.append(Message("user", (Text(STOPPED[item.text]),)))
-            case "summary":
-                session_, first, last = item.covers
-                text = f"(summary of {session_} from {first} to {last})\n{item.text}"
-                messages.append(Message("user", (Text(text),)))
+        if item.kind == "answer":
+            calls = tuple(part for part in item.parts if isinstance(part, ToolCall))
+            parts = item.parts if item.words is None else (Text(item.words), *calls)
+            messages.append(Message("assistant", parts))
+            messages.extend(_results(item, shown[index + 1 :]))
+        elif item.kind != "result" and speaks(item):
+            text = _told(item) if item.words is None else item.words
+            messages.append(Message("user", (Text(text),)))
+    settings = session.settings
     sent = {name: settings[name] for name in ("effort",) if name in settings}
-    return Prompt(tuple(messages), TOOLS, settings.get("model", ""), sent, session)
+    return Prompt(tuple(messages), tools, settings.get("model", ""), sent, session.id)
+
+
+def _told(item: Item) -> str:
+    """What an item that is no answer says in a message."""
+    session, first, last = item.covers
+    match item.kind:
+        case "end":
+            return STOPPED[item.text]
+        case "summary":
+            return f"(summary of {session} from {first} to {last})\n{item.text}"
+        case "left":
+            return f"(summary of what was left in {session} at {last})\n{item.text}"
+        case _:
+            return item.text
 
 
 def _results(answer: Item, later: list[Item]) -> list[Message]:
-    """One result for each call of the answer, from what follows it before anything else does."""
+    """One result for each call of the answer, from what follows it before anything else is said."""
     found = []
     for item in later:
-        if item.kind != "result":
+        if item.kind == "result":
+            found.append(item)
+        else:
             break
-        found.append(item)
     messages = []
     for part in answer.parts:
         if isinstance(part, ToolCall):
             mine = [item for item in found if item.call == part.id]
-            text = mine[0].text if mine else UNKNOWN
+            text = UNKNOWN if not mine else mine[0].text if mine[0].words is None else mine[0].words
             messages.append(Message("tool", (ToolResult(part.id, text),)))
     return messages

@@ -9,7 +9,7 @@ from forkproof.reference.naive.answers import No, Use
 from forkproof.reference.naive.files import Files
 from forkproof.reference.naive.items import Item
 
-__all__ = ["Fork", "Session", "Under"]
+__all__ = ["Fork", "Held", "Label", "Session", "Under"]
 
 
 @dataclass
@@ -20,27 +20,64 @@ class Fork:
 
 
 @dataclass
-class Under:
-    """A turn or a compaction under way. `stop` says how it ended, and is None until then.
+class Held:
+    """A message that waits until nothing is under way. `turn` is its turn, once it began."""
 
-    waiting: the calls that have not ended. forks: what to do when it is over.
+    text: str
+    turn: Under | No | None = None
+
+
+@dataclass
+class Under:
+    """A turn, a compaction or a summary of a branch under way. `stop` says how it ended, and is None until then.
+
+    waiting: the calls that have not ended. heard: what was said into the turn. forks: those that wait for its end.
     """
 
     id: str
     kind: str
-    stop: str | No | None = None
+    stop: Any = None
     waiting: list[Use] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
     forks: list[Any] = field(default_factory=list)
 
 
 @dataclass
+class Label:
+    """A name of an item: who set it, and when."""
+
+    text: str
+    at: str
+    setter: str
+
+
+@dataclass
 class Session:
-    """A session: everything in it is its own, apart from shared files."""
+    """A session: everything in it is its own, apart from shared files.
+
+    path: where it stands, as all that led there. log: everything that was recorded, in that order. ways: for each item
+    the path that ends with it.
+    """
 
     id: str
     directory: str
     files: Files
     settings: dict[str, str]
-    items: list[Item] = field(default_factory=list)
+    path: list[Item] = field(default_factory=list)
+    log: list[Item] = field(default_factory=list)
+    ways: dict[str, list[Item]] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
     lineage: dict[str, Any] | None = None
     under: Under | None = None
+    queue: list[Held] = field(default_factory=list)
+
+    def add(self, item: Item) -> None:
+        """Record something where the session stands."""
+        self.path = [*self.path, item]
+        self.log.append(item)
+        self.ways[item.id] = self.path
+
+    def begin_with(self, items: list[Item]) -> None:
+        """Start with a copy of these."""
+        for item in items:
+            self.add(item)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from forkproof.reference import entries
 from forkproof.reference.cut import Point
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.harness import Compacted, Harness, PastTurn
@@ -17,17 +18,30 @@ from forkproof.reference.refusal import Refusal
 from forkproof.reference.rules import RULES, Rules
 from forkproof.reference.semantics import Semantics
 from forkproof.reference.session import Session
+from forkproof.reference.tree import Moved
 from forkproof.reference.turn import Ended
 from forkproof.reference.wording import SUMMARIZE, marker
 from tests.deep.program import Setup
 from tests.deep.same import Id
 from tests.deep.script import Said, Script
-from tests.deep.side import Ask, Pending, Plain, refused
+from tests.deep.side import Ask, Pending, Plain, lines, refused
 from tests.deep.stepped_loop import SteppedLoop
 
 __all__ = ["FirstSide"]
 
 _SUMMARY: Final = re.compile(r"Summary of conversation (\S+), entries (\S+) to (\S+):\n(.*)", re.DOTALL)
+_LEFT: Final = re.compile(r"Summary of a branch of conversation (\S+), left at entry (\S+):\n(.*)", re.DOTALL)
+_KINDS: Final[Mapping[type, str]] = {
+    entries.UserSaid: "user",
+    entries.Steered: "steered",
+    entries.Answered: "answer",
+    entries.ToolEnded: "result",
+    entries.TurnEnded: "end",
+    entries.Checkpoint: "summary",
+    entries.BranchLeft: "left",
+    entries.Labelled: "label",
+    entries.Edited: "edit",
+}
 
 
 class FirstSide:
@@ -80,6 +94,47 @@ class FirstSide:
             self._directories.append(ask.directory)
         return _pending(self._loop.start(self.harness.fork(session, point, request)))
 
+    def queue(self, session: str, text: str) -> Pending:
+        return _pending(self._loop.start(self._queue(session, text)))
+
+    async def _queue(self, session: str, text: str) -> Ended | Refusal:
+        ticket = self.harness.inbox.queue(session, text)
+        return ticket if isinstance(ticket, Refusal) else await self.harness.inbox.ended(ticket)
+
+    def steer(self, session: str, text: str) -> Plain:
+        answer = self.harness.inbox.steer(session, text)
+        return "heard" if answer is None else refused(answer.reason)
+
+    def branch(self, session: str, entry: str, *, summary: bool) -> Pending:
+        return _pending(self._loop.start(self.harness.tree.branch(session, entry, summary=summary)))
+
+    def rewind(self, session: str, turn: str) -> Plain:
+        return _answer(self.harness.tree.rewind(session, turn))
+
+    def reword(self, session: str, kind: str, entry: str, text: str) -> Plain:
+        tree = self.harness.tree
+        return _answer((tree.label if kind == "label" else tree.edit)(session, entry, text))
+
+    def reading(self, session: str, since: str | None) -> Plain:
+        listing = self.harness.tree.entries(session, since)
+        nodes, history = self.harness.tree.nodes(session), self.harness.tree.history(session)
+        assert not isinstance(nodes, Refusal)
+        assert not isinstance(history, Refusal)
+        return {
+            "listing": refused(listing.reason)
+            if isinstance(listing, Refusal)
+            else [[Id("entry", entry.id) for entry in listing.entries], _entry(listing.leaf)],
+            "tree": [
+                [
+                    Id("entry", n.entry.id),
+                    _entry(n.under),
+                    [n.label, Id("time", str(n.labelled_at))] if n.label else None,
+                ]
+                for n in nodes
+            ],
+            "history": lines(self, history),
+        }
+
     def cancel(self, session: str) -> Pending:
         return _pending(self._loop.start(self.harness.cancel(session)))
 
@@ -103,7 +158,9 @@ class FirstSide:
 
     def _session(self, id_: str) -> Plain:
         session = self.harness.session(id_)
+        listing = self.harness.tree.entries(id_)
         assert session is not None
+        assert not isinstance(listing, Refusal)
         header = session.header
         lineage = header.lineage
         return {
@@ -112,6 +169,8 @@ class FirstSide:
             "settings": dict(header.settings),
             "lineage": lineage and _edge(lineage.source, lineage.revision, lineage.cut, lineage.edge),
             "points": [[Id("turn", point.turn), point.text] for point in self.harness.fork_points(id_)],
+            "entries": [[Id("entry", e.id), _KINDS[type(e.body)]] for e in listing.entries],
+            "leaf": _entry(listing.leaf),
         }
 
     def wording(self, text: str) -> Plain:
@@ -121,6 +180,10 @@ class FirstSide:
             mark = marker(stop)
             if mark is not None and Text(text) in mark.parts:
                 return [f"turn {stop}"]
+        found = _LEFT.fullmatch(text)
+        if found is not None:
+            session, last, summary = found.groups()
+            return ["left", Id("session", session), Id("entry", last), summary]
         found = _SUMMARY.fullmatch(text)
         if found is None:
             return ["unknown words", text]
@@ -149,10 +212,18 @@ def _answer(answer: Any) -> Plain:
             return {"turn": Id("turn", turn), "stop": stop}
         case Compacted(checkpoint):
             return {"compacted": Id("entry", checkpoint)}
+        case Moved(position, editor, summary):
+            return {"position": _entry(position), "editor": editor, "summary": _entry(summary)}
+        case entries.Entry():
+            return Id("entry", answer.id)
         case Record():
             return _record(answer)
         case _:
             return answer
+
+
+def _entry(id_: str | None) -> Plain:
+    return None if id_ is None else Id("entry", id_)
 
 
 def _edge(source: str, revision: str, cut: Mapping[str, str | bool], edge: str) -> Plain:

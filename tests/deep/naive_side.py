@@ -10,18 +10,22 @@ from forkproof.reference.inherit import DEFAULTS
 from forkproof.reference.naive import files
 from forkproof.reference.naive.answers import Answer, Failed, No, Stalled, Use
 from forkproof.reference.naive.forking import Asked
-from forkproof.reference.naive.harness import Choices, NaiveHarness
-from forkproof.reference.naive.prompts import FOR_A_SUMMARY, STOPPED
-from forkproof.reference.naive.session import Session, Under
+from forkproof.reference.naive.harness import NaiveHarness
+from forkproof.reference.naive.navigation import listing, tree
+from forkproof.reference.naive.prompts import FOR_A_SUMMARY, STOPPED, prompt
+from forkproof.reference.naive.session import Held, Session, Under
+from forkproof.reference.naive.turns import Choices
 from forkproof.reference.prompt import Prompt, Text
+from forkproof.reference.tools import TOOLS
 from tests.deep.program import Setup
 from tests.deep.same import Id
 from tests.deep.script import Said, Script
-from tests.deep.side import Ask, Pending, Plain, refused
+from tests.deep.side import Ask, Pending, Plain, lines, refused
 
 __all__ = ["NaiveSide"]
 
 _SUMMARY: Final = re.compile(r"\(summary of (\S+) from (\S+) to (\S+)\)\n(.*)", re.DOTALL)
+_LEFT: Final = re.compile(r"\(summary of what was left in (\S+) at (\S+)\)\n(.*)", re.DOTALL)
 
 
 class NaiveSide:
@@ -29,7 +33,7 @@ class NaiveSide:
 
     def __init__(self, setup: Setup) -> None:
         self.script = Script()
-        self.harness = NaiveHarness(self._model, Choices(setup.busy_source, setup.retained_turns, DEFAULTS))
+        self.harness = NaiveHarness(self._model, Choices(setup.busy_source, setup.retained_turns, DEFAULTS, TOOLS))
 
     def _model(self, prompt: Prompt) -> Answer:
         match self.script.answer(prompt):
@@ -55,8 +59,41 @@ class NaiveSide:
         return _session(self.harness.import_history(directory, [(user, say) for _, user, say in past]))
 
     def prompt(self, session: str, text: str) -> Pending:
-        under = self.harness.prompt(session, text)
-        return lambda: _turn(under)
+        begun = self.harness.prompt(session, text)
+        return lambda: _turn(begun)
+
+    def queue(self, session: str, text: str) -> Pending:
+        held = self.harness.queue(session, text)
+        return lambda: _turn(held)
+
+    def steer(self, session: str, text: str) -> Plain:
+        answer = self.harness.steer(session, text)
+        return "heard" if answer is None else refused(answer.reason)
+
+    def branch(self, session: str, entry: str, *, summary: bool) -> Pending:
+        moving = self.harness.branch(session, entry, summary=summary)
+        return lambda: _moved(moving)
+
+    def rewind(self, session: str, turn: str) -> Plain:
+        return _moved(self.harness.rewind(session, turn))
+
+    def reword(self, session: str, kind: str, entry: str, text: str) -> Plain:
+        item = self.harness.reword(session, kind, entry, text)
+        return refused(item.reason) if isinstance(item, No) else Id("entry", item.id)
+
+    def reading(self, session: str, since: str | None) -> Plain:
+        found = self.harness.sessions[session]
+        listed = listing(found, since)
+        return {
+            "listing": refused(listed.reason)
+            if isinstance(listed, No)
+            else [[Id("entry", item.id) for item in listed[0]], _entry(listed[1])],
+            "tree": [
+                [Id("entry", item.id), _entry(under), label and [label.text, Id("time", label.at)]]
+                for item, under, label in tree(found)
+            ],
+            "history": lines(self, prompt(found, TOOLS).messages[1:]),
+        }
 
     def compact(self, session: str) -> Pending:
         under = self.harness.compact(session)
@@ -88,7 +125,9 @@ class NaiveSide:
                     "directory": session.directory,
                     "settings": session.settings,
                     "lineage": _lineage(session.lineage),
-                    "points": [[Id("turn", item.turn), item.text] for item in session.items if item.kind == "user"],
+                    "points": [[Id("turn", item.turn), item.text] for item in session.path if item.kind == "user"],
+                    "entries": [[Id("entry", item.id), item.kind] for item in session.log],
+                    "leaf": _entry(session.path[-1].id if session.path else None),
                 }
                 for session in self.harness.sessions.values()
             ],
@@ -102,6 +141,10 @@ class NaiveSide:
         for stop, words in STOPPED.items():
             if text == words:
                 return [f"turn {stop}"]
+        found = _LEFT.fullmatch(text)
+        if found is not None:
+            session, last, summary = found.groups()
+            return ["left", Id("session", session), Id("entry", last), summary]
         found = _SUMMARY.fullmatch(text)
         if found is None:
             return ["unknown words", text]
@@ -116,10 +159,23 @@ def _session(answer: Session | No) -> Plain:
     return refused(answer.reason) if isinstance(answer, No) else {"session": Id("session", answer.id)}
 
 
-def _turn(under: Under | No) -> Plain:
+def _entry(id_: str | None) -> Plain:
+    return None if id_ is None else Id("entry", id_)
+
+
+def _turn(under: Under | Held | No | None) -> Plain:
+    if isinstance(under, Held):
+        return _turn(under.turn)
     if isinstance(under, No):
         return refused(under.reason)
-    return None if under.stop is None else {"turn": Id("turn", under.id), "stop": under.stop}
+    return None if under is None or under.stop is None else {"turn": Id("turn", under.id), "stop": under.stop}
+
+
+def _moved(under: Under | No) -> Plain:
+    answer = under if isinstance(under, No) else under.stop
+    if isinstance(answer, No):
+        return refused(answer.reason)
+    return answer and {**answer, "position": _entry(answer["position"]), "summary": _entry(answer["summary"])}
 
 
 def _compaction(under: Under | No) -> Plain:

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
 from tests.deep import program as p
 from tests.deep.same import Names
-from tests.deep.script import Said, Used, written_out
+from tests.deep.script import Answer, Said, Used, written_out
 from tests.deep.side import Ask, Pending, Plain, Side, shown
 from tests.deep.story import Story, model
 
 __all__ = ["Disagreement", "Play"]
 
 _FILES: Final = {"a": "one\n", "d/a": "two\none\n"}
+_PLAYED_BY: Final[Mapping[type, str]] = {
+    p.Branch: "_branch",
+    p.Cancel: "_cancel",
+    p.Compact: "_compact",
+    p.Fork: "_fork",
+    p.Import: "_import",
+    p.Open: "_open",
+    p.PersonWrites: "_person_writes",
+    p.Read: "_read",
+    p.Release: "_release",
+    p.Reword: "_reword",
+    p.Say: "_say",
+    p.Turn: "_turn",
+}
 
 
 class Disagreement(AssertionError):
@@ -45,9 +59,12 @@ class Play:
             self._step(step)
         while self._commands:
             self._step(p.Release(0))
+        for _ in range(len(steps) + 1):
+            # What waited behind a stalled turn may stall too.
+            for number in range(self._count() if self._under_way else 0):
+                self._step(p.Cancel(number))
         for number in range(self._count()):
-            self._step(p.Cancel(number))
-        for number in range(self._count()):
+            self._step(p.Read(number, number))
             self._step(p.Turn(number, ()))
         if self._under_way:
             self._disagree("something never ends")
@@ -60,41 +77,94 @@ class Play:
     # --- steps -----------------------------------------------------------------------------------------------------
 
     def _step(self, step: p.Step) -> None:
-        match step:
-            case p.Turn():
-                self._turn(step)
-            case p.Compact():
-                self._compact(step)
-            case p.Fork():
-                self._fork(step)
-            case p.Release():
-                self._release(step)
-            case p.Cancel():
-                self.story.tell(cancel=self._name(step.session))
-                self._begin([side.cancel(self._session(n, step.session)) for n, side in enumerate(self._sides)])
-            case p.PersonWrites():
-                directory = self._states[0]["sessions"][step.session % self._count()]["directory"]
-                self.story.tell(user_edits={step.path: step.text}, in_=self._name(step.session))
-                for side in self._sides:
-                    side.person_writes(directory, step.path, step.text)
-            case p.Open():
-                self.story.tell(open=f"s{self._count()}", exists=step.exists, settings=dict(step.settings))
-                directory = "/main" if step.exists else "/nowhere"
-                self._at_once([side.open(directory, dict(step.settings)) for side in self._sides])
-            case p.Import():
-                self._import(step)
+        getattr(self, _PLAYED_BY[type(step)])(step)
         self._compare()
 
+    def _cancel(self, step: p.Cancel) -> None:
+        self.story.tell(cancel=self._name(step.session))
+        self._begin([side.cancel(self._session(n, step.session)) for n, side in enumerate(self._sides)])
+
+    def _person_writes(self, step: p.PersonWrites) -> None:
+        directory = self._states[0]["sessions"][step.session % self._count()]["directory"]
+        self.story.tell(user_edits={step.path: step.text}, in_=self._name(step.session))
+        for side in self._sides:
+            side.person_writes(directory, step.path, step.text)
+
+    def _open(self, step: p.Open) -> None:
+        self.story.tell(open=f"s{self._count()}", exists=step.exists, settings=dict(step.settings))
+        directory = "/main" if step.exists else "/nowhere"
+        self._at_once([side.open(directory, dict(step.settings)) for side in self._sides])
+
     def _turn(self, step: p.Turn) -> None:
-        number = self._new()
-        text = f"u{number}"
-        answers = written_out(number, step.rounds)
+        text = f"u{self._new()}"
+        answers = self._script(text, step.rounds)
         self.story.tell(turn=text, in_=self._name(step.session), user=text, model=model(answers))
+        self._begin([side.prompt(self._session(n, step.session), text) for n, side in enumerate(self._sides)])
+
+    def _script(self, text: str, rounds: Sequence[p.Round]) -> list[Answer]:
+        """What the model will answer to this message."""
+        answers = written_out(text[1:], rounds)
         calls = [part for answer in answers if not isinstance(answer, str) for part in answer if isinstance(part, Used)]
         self._commands += [call.id for call in calls if call.tool == "wait" and call.arguments == "release"]
         for side in self._sides:
             side.script.answers[text] = answers
-        self._begin([side.prompt(self._session(n, step.session), text) for n, side in enumerate(self._sides)])
+        return answers
+
+    def _say(self, step: p.Say) -> None:
+        text = f"u{self._new()}"
+        if step.how == "steer":
+            self.story.tell(steer=text, in_=self._name(step.session))
+            self._at_once([side.steer(self._session(n, step.session), text) for n, side in enumerate(self._sides)])
+            return
+        answers = self._script(text, step.rounds)
+        self.story.tell(queue=text, in_=self._name(step.session), user=text, model=model(answers))
+        self._begin([side.queue(self._session(n, step.session), text) for n, side in enumerate(self._sides)])
+
+    def _branch(self, step: p.Branch) -> None:
+        summary = f"m{self._new()}"
+        for side in self._sides:
+            side.script.summary = step.trouble or [Said(summary)]
+        at = [self._entry(n, step) if step.how != "unknown" else "nowhere" for n in range(2)]
+        if step.how == "rewind":
+            turns = [state["sessions"][step.session % self._count()]["points"] for state in self._states]
+            names = [str(found[step.entry % len(found)][0].name) if found else "" for found in turns]
+            self.story.tell(rewind=names[0], in_=self._name(step.session))
+            self._at_once([s.rewind(self._session(n, step.session), names[n]) for n, s in enumerate(self._sides)])
+            return
+        accepted = step.how == "summary"
+        wanted = (step.trouble or summary) if accepted else False
+        self.story.tell(branch=self._place(step), in_=self._name(step.session), summary=wanted)
+        self._begin(
+            [s.branch(self._session(n, step.session), at[n], summary=accepted) for n, s in enumerate(self._sides)]
+        )
+
+    def _reword(self, step: p.Reword) -> None:
+        text = "" if step.how == "clear" else f"u{self._new()}"
+        kind = "edit" if step.how == "edit" else "label"
+        self.story.tell(**{kind: self._place(step)}, in_=self._name(step.session), text=text)
+        self._at_once(
+            [
+                side.reword(self._session(n, step.session), kind, self._entry(n, step), text)
+                for n, side in enumerate(self._sides)
+            ]
+        )
+
+    def _read(self, step: p.Read) -> None:
+        number = step.session
+        entries = self._states[0]["sessions"][number % self._count()]["entries"]
+        since = [None if step.since % (len(entries) + 1) == 0 else self._entry(n, step) for n in range(2)]
+        self._same("the reading", [s.reading(self._session(n, number), since[n]) for n, s in enumerate(self._sides)])
+
+    def _entry(self, side: int, step: p.Branch | p.Reword | p.Read) -> str:
+        entries = self._states[side]["sessions"][step.session % self._count()]["entries"]
+        number = step.entry if not isinstance(step, p.Read) else step.since
+        return str(entries[number % len(entries)][0].name) if entries else "nowhere"
+
+    def _place(self, step: p.Branch | p.Reword) -> str:
+        """An entry as a trace's reader may find it: its number in the listing, and what it is."""
+        entries = self._states[0]["sessions"][step.session % self._count()]["entries"]
+        number = step.entry % len(entries) if entries else 0
+        return f"entry {number}, {entries[number][1]}" if entries else "nowhere"
 
     def _compact(self, step: p.Compact) -> None:
         summary = f"m{self._new()}"

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from hypothesis import strategies as st
 
 __all__ = [
+    "Branch",
     "Cancel",
     "Compact",
     "Fork",
@@ -20,8 +21,11 @@ __all__ = [
     "Open",
     "PersonWrites",
     "Program",
+    "Read",
     "Release",
+    "Reword",
     "Round",
+    "Say",
     "Setup",
     "Step",
     "ToolCall",
@@ -118,7 +122,43 @@ class PersonWrites:
     text: str
 
 
-Step: TypeAlias = Turn | Release | Cancel | Compact | Fork | Open | Import | PersonWrites
+@dataclass(frozen=True)
+class Say:
+    """Something is said to a busy session: into its turn, or to wait for a turn of its own."""
+
+    session: int
+    how: Literal["steer", "queue"]
+    rounds: tuple[Round, ...] = ()
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A session goes on from one of its entries, or from before one of its turns (rewind)."""
+
+    session: int
+    entry: int
+    how: Literal["declined", "summary", "rewind", "unknown"] = "declined"
+    trouble: Literal["", "fails", "stalls"] = ""
+
+
+@dataclass(frozen=True)
+class Reword:
+    """An entry gets a name or loses it, or gets other words for the model."""
+
+    session: int
+    entry: int
+    how: Literal["label", "clear", "edit"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A reader looks at a session, from one of its entries on."""
+
+    session: int
+    since: int
+
+
+Step: TypeAlias = Turn | Release | Cancel | Compact | Fork | Open | Import | PersonWrites | Say | Branch | Reword | Read
 
 
 @dataclass(frozen=True)
@@ -141,7 +181,7 @@ _PATHS = ("a", "b", "d/a", "d", "d/e/b", "./a", "../x", "/main/b", ".hidden")
 _paths = st.sampled_from(_PATHS)
 _texts = st.sampled_from(("", "one\n", "two\none\n", "onetwo\N{SNOWMAN}\n"))
 _settings = st.lists(
-    st.sampled_from((("model", "m2"), ("effort", "high"), ("permissions", "allow"), ("tone", "dry"))),
+    st.sampled_from((("model", "m2"), ("effort", "high"), ("permissions", "auto"), ("tone", "dry"))),
     max_size=2,
     unique_by=lambda pair: pair[0],
 ).map(tuple)
@@ -192,6 +232,7 @@ _rounds = st.builds(
     st.sampled_from(("", "", "", "", "", "", "fails", "stalls")),
 )
 _waits = st.lists(_calls, max_size=2).map(lambda calls: _once([ToolCall("wait", "release"), *calls]))
+_entries = st.integers(0, 31)
 _own = st.sampled_from(("shared", "shared", "isolated", "isolated", "other"))
 _odd = st.sampled_from(("shared", "isolated", "other", "wrong"))
 _trouble = st.sampled_from(("", "", "", "fails", "stalls"))
@@ -210,6 +251,9 @@ _steps: st.SearchStrategy[Step] = st.one_of(
     st.builds(Fork, _sessions, st.just("head"), st.just(0), st.just("own"), _own, _settings),
     st.builds(Fork, _sessions, st.sampled_from(("before", "after")), st.integers(0, 7), st.just("own"), _own),
     st.builds(Compact, _sessions, _trouble),
+    st.builds(Branch, _sessions, _entries, st.sampled_from(("declined", "summary", "summary", "rewind")), _trouble),
+    st.builds(Reword, _sessions, _entries, st.sampled_from(("label", "label", "clear", "edit", "edit"))),
+    st.builds(Say, _sessions, st.sampled_from(("steer", "queue")), st.lists(_rounds, max_size=1).map(tuple)),
     st.builds(Release, st.integers(0, 3)),
     st.builds(Cancel, _sessions),
     _apart(
@@ -224,6 +268,8 @@ _steps: st.SearchStrategy[Step] = st.one_of(
                 _settings,
             ),
             st.builds(PersonWrites, _sessions, st.sampled_from(("a", "d/a")), _texts),
+            st.builds(Branch, _sessions, _entries, st.just("unknown")),
+            st.builds(Read, _sessions, _entries),
             st.builds(Open, st.booleans(), _settings),
             st.builds(Import, st.integers(1, 3), st.booleans()),
         )

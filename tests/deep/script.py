@@ -41,7 +41,7 @@ def is_a_persons(text: str) -> bool:
     return _PERSON.fullmatch(text) is not None
 
 
-def written_out(turn: int, rounds: Sequence[Round]) -> list[Answer]:
+def written_out(turn: str, rounds: Sequence[Round]) -> list[Answer]:
     """The answers of a turn, each text and call with a name of its own; the last answer makes no call."""
     answers: list[Answer] = []
     for number, round_ in enumerate((*rounds, Round())):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from forkproof.reference.prompt import Prompt, Text, ToolCall, ToolResult
+from forkproof.reference.prompt import Message, Prompt, Text, ToolCall, ToolResult
 from tests.deep.same import Id
 from tests.deep.script import Script, is_a_persons
 
-__all__ = ["Ask", "Pending", "Plain", "Side", "refused", "shown"]
+__all__ = ["Ask", "Pending", "Plain", "Side", "lines", "refused", "shown"]
 
 Plain: TypeAlias = Any
 """Mappings, lists, texts, numbers and `Id`s."""
@@ -59,6 +59,30 @@ class Side(Protocol):
         """Begin a fork."""
         ...
 
+    def steer(self, session: str, text: str) -> Plain:
+        """Speak into the turn that runs."""
+        ...
+
+    def queue(self, session: str, text: str) -> Pending:
+        """Say something that waits for its turn."""
+        ...
+
+    def branch(self, session: str, entry: str, *, summary: bool) -> Pending:
+        """Go on from an earlier entry."""
+        ...
+
+    def rewind(self, session: str, turn: str) -> Plain:
+        """Go back to before a turn."""
+        ...
+
+    def reword(self, session: str, kind: str, entry: str, text: str) -> Plain:
+        """Name an entry, or give the model other words for it."""
+        ...
+
+    def reading(self, session: str, since: str | None) -> Plain:
+        """What a reader sees: the listing, the tree, the history."""
+        ...
+
     def cancel(self, session: str) -> Pending:
         """Interrupt what is under way."""
         ...
@@ -95,31 +119,36 @@ def refused(reason: str) -> Plain:
 
 def shown(side: Side, prompt: Prompt) -> Plain:
     """A prompt as plain data, one line a part; what the harness itself says is told by its meaning."""
-    lines: list[Plain] = []
-    tools: dict[str, str] = {}
-    for message in prompt.messages:
-        for part in message.parts:
-            match message.role, part:
-                case "system", Text(text):
-                    lines.append(["system", text.rpartition(" ")[2]])
-                case "user", Text(text) if not is_a_persons(text):
-                    lines.append(side.wording(text))
-                case role, Text(text):
-                    lines.append([role, text])
-                case role, ToolCall(id_, name, arguments):
-                    tools[id_] = name
-                    lines.append([role, "call", id_, name, arguments])
-                case role, ToolResult(id_, response):
-                    lines.append([role, "result", id_, *_outcome(response, tools.get(id_, ""))])
-                case role, other:
-                    lines.append([role, repr(other)])
     return {
         "session": Id("session", prompt.session or ""),
         "model": prompt.model,
         "settings": dict(prompt.settings),
         "tools": sorted(prompt.tools),
-        "lines": lines,
+        "lines": lines(side, prompt.messages),
     }
+
+
+def lines(side: Side, messages: Iterable[Message]) -> list[Plain]:
+    """Messages as plain data, one line a part."""
+    told: list[Plain] = []
+    tools: dict[str, str] = {}
+    for message in messages:
+        for part in message.parts:
+            match message.role, part:
+                case "system", Text(text):
+                    told.append(["system", text.rpartition(" ")[2]])
+                case "user", Text(text) if not is_a_persons(text):
+                    told.append(side.wording(text))
+                case role, Text(text):
+                    told.append([role, text])
+                case role, ToolCall(id_, name, arguments):
+                    tools[id_] = name
+                    told.append([role, "call", id_, name, arguments])
+                case role, ToolResult(id_, response):
+                    told.append([role, "result", id_, *_outcome(response, tools.get(id_, ""))])
+                case role, other:
+                    told.append([role, repr(other)])
+    return told
 
 
 def _outcome(response: str, tool: str) -> tuple[str, str]:
@@ -127,6 +156,8 @@ def _outcome(response: str, tool: str) -> tuple[str, str]:
     start, _, rest = response.partition("\n")
     if response.endswith(".failed]"):
         return "failed", start
+    if is_a_persons(response):
+        return "edited", response
     if not response.endswith(".end]"):
         return "unfinished", ""
     output = rest.rpartition("\n")[0] if tool in ("read", "run", "count") else ""

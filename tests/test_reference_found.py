@@ -1,0 +1,77 @@
+"""What the second reference found wrong in the first one, each as a story of its own."""
+
+from __future__ import annotations
+
+import asyncio
+
+from forkproof.reference.model import Reply
+from forkproof.reference.prompt import ToolResult
+from forkproof.reference.record import Record
+from forkproof.reference.refusal import Refusal
+from forkproof.reference.semantics import Semantics
+from forkproof.reference.tree import Listing, Moved
+from forkproof.reference.turn import Ended
+from tests.reference_models import Script, call, say
+from tests.reference_stage import HEAD, SHARED, Stage
+
+
+def test_a_history_reads_as_the_request_does() -> None:
+    """TRE-3: results stand behind the answer in the order of their calls, whichever ended first."""
+
+    async def story() -> list[str]:
+        both = Reply((call("slow", "wait", "release"), call("quick", "count", "n")))
+        stage = Stage(Script({"go": [both, say("done")]}))
+        turn = asyncio.ensure_future(stage.harness.prompt(stage.main, "go"))
+        await stage.harness.machine.started("id-slow")
+        stage.harness.machine.release("id-slow")
+        await turn
+        history = stage.harness.tree.history(stage.main)
+        assert not isinstance(history, Refusal)
+        return [part.id for message in history for part in message.parts if isinstance(part, ToolResult)]
+
+    assert asyncio.run(story()) == ["id-slow", "id-quick"]
+
+
+def test_a_fork_that_waited_names_the_revision_that_it_waited_for() -> None:
+    """REC-9, SNAP-1: a queued message that begins when the source's turn ends is later than the frozen revision."""
+
+    async def story() -> tuple[Record, str]:
+        wait = Reply((call("job", "wait", "release"),))
+        stage = Stage(Script({"go": [wait, say("done")]}), Semantics(busy_source="wait"))
+        turn = asyncio.ensure_future(stage.harness.prompt(stage.main, "go"))
+        await stage.harness.machine.started("id-job")
+        fork = asyncio.ensure_future(stage.fork(HEAD, SHARED))
+        await asyncio.sleep(0)
+        stage.harness.inbox.queue(stage.main, "next")
+        stage.harness.machine.release("id-job")
+        await turn
+        record = await fork
+        listing = stage.harness.tree.entries(record.session)
+        assert isinstance(listing, Listing)
+        return record, listing.entries[-1].id
+
+    record, end = asyncio.run(story())
+    assert record.revision == end
+
+
+def test_what_is_said_while_a_branch_is_summarized_is_answered() -> None:
+    """CMP-7, NAV-7: a message that waits for the summary of a branch begins when it is there."""
+
+    async def story() -> tuple[Moved | Refusal, Ended | Refusal, list[str]]:
+        stage = Stage()
+        await stage.turn("one")
+        await stage.turn("two")
+        listing = stage.harness.tree.entries(stage.main)
+        assert isinstance(listing, Listing)
+        first = listing.entries[2].id
+        branch = asyncio.ensure_future(stage.harness.tree.branch(stage.main, first, summary=True))
+        await asyncio.sleep(0)
+        ended = await asyncio.wait_for(stage.harness.prompt(stage.main, "three"), 10)
+        return await branch, ended, stage.last()
+
+    moved, ended, last = asyncio.run(story())
+    assert isinstance(moved, Moved)
+    assert isinstance(ended, Ended)
+    assert last[0] == "one"
+    assert last[-1] == "three"
+    assert "two" not in last
