@@ -121,8 +121,9 @@ class Histories:
 
 
 def _order(turn: TurnStep) -> dict[str, int]:
-    """The place of each item: the user's words, then each answer, then the results of its calls.
+    """The place of each item: the user's words, then each answer with the results of its calls.
 
+    Calls made together may stand all before their results, or each before its own: that is the harness's choice.
     A turn whose model does anything else than to say and to call is left out: what comes twice there may be a retry.
     """
     if not all(isinstance(step, SayStep | CallStep | TogetherStep) for step in turn.model):
@@ -132,10 +133,10 @@ def _order(turn: TurnStep) -> dict[str, int]:
     for step in turn.model:
         if isinstance(step, SayStep):
             said += 1
-            places[f"{turn.turn}.say" + (f".{said}" if said > 1 else "")] = 2 * answer
+            places[f"{turn.turn}.say" + (f".{said}" if said > 1 else "")] = answer
             continue
-        for call in _given(step):
-            places |= {f"{call.call}.call": 2 * answer, f"{call.call}.result": 2 * answer + 1}
+        for call in _given(step) if isinstance(step, CallStep | TogetherStep) else ():
+            places |= {f"{call.call}.call": answer, f"{call.call}.result": answer}
         answer += 1
     return places
 

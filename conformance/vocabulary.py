@@ -103,6 +103,10 @@ POLICIES: Mapping[str, Mapping[str, str]] = {
         "fresh": "an approval for a session does not hold for its children",
         "carried": "it holds for the children too, and the record lists it",
     },
+    "retained_turns": {
+        "0": "a compaction covers every turn",
+        "1": "a compaction keeps the newest turn word for word, where it covers at least one",
+    },
     "memory_scope": {
         "path": "what the model remembers belongs to the path on which it was told to",
         "shared": "what the model remembers is shared by all sessions, and the record says so",

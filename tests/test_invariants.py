@@ -193,3 +193,23 @@ steps:
       - TOOL-5: {stop: end_turn}
 """
     assert Histories.of(load_bytes(story.encode(), slug="area/ids").trace).ambiguous == {"one", "two"}
+
+
+def test_calls_made_together_may_each_stand_before_its_own_result() -> None:
+    """Providers differ there: all calls and then all results, or one pair after the other."""
+    story = """
+trace: 1
+title: Two calls at once
+needs: [fork.head]
+steps:
+  - turn: both
+    user: Read both.
+    model: [{together: [{call: one, read: a.txt}, {call: two, read: b.txt}]}, {say: Read.}]
+  - turn: next
+    user: And?
+    model: [{say: Nothing.}]
+    expect:
+      - TOOL-5: {stop: end_turn}
+"""
+    order = Histories.of(load_bytes(story.encode(), slug="area/both").trace).order
+    assert order["one.call"] == order["one.result"] == order["two.call"] == order["two.result"] < order["both.say"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from forkproof.adapters.model.items import Item
@@ -98,18 +99,33 @@ def _without(request: SeenRequest, items: tuple[Item, ...], histories: Histories
 def _once_and_in_order(request: SeenRequest, items: tuple[Item, ...], histories: Histories) -> Verdict:
     turns = {turn: place for place, turn in enumerate(histories.path_at(request.turn or ""))}
     known = [i for i in items if i.name in histories.order and histories.turn_of(i.name) in turns]
+
+    def place(item: Item) -> tuple[int, int]:
+        return turns[histories.turn_of(item.name) or ""], histories.order[item.name]
+
     count = Counter(item.name for item in known)
     twice = next((item for item in known if count[item.name] > 1), None)
     if twice is not None:
         one = [item_json(twice)]
         return Contradiction(f"{twice.name} stands {count[twice.name]} times", one, one * count[twice.name])
-    places = [(turns[histories.turn_of(item.name) or ""], histories.order[item.name]) for item in known]
-    for index in range(1, len(known)):
-        if places[index] < places[index - 1]:
-            late, early = known[index - 1], known[index]
-            pair = [item_json(early), item_json(late)]
-            return Contradiction(f"{late.name} stands before {early.name}, which is older", pair, pair[::-1])
+    wrong = next((pair for pair in pairwise(known) if place(pair[1]) < place(pair[0])), None) or _before_call(known)
+    if wrong is not None:
+        late, early = wrong
+        pair = [item_json(early), item_json(late)]
+        return Contradiction(f"{late.name} stands before {early.name}, which is older", pair, pair[::-1])
     return len(known) > 1
+
+
+def _before_call(known: list[Item]) -> tuple[Item, Item] | None:
+    """A result that stands before its own call, and the call."""
+    begun: dict[str, Item] = {}
+    for item in known:
+        name, _, kind = item.name.rpartition(".")
+        if kind == "result":
+            begun[name] = item
+        elif kind == "call" and name in begun:
+            return begun[name], item
+    return None
 
 
 RULES: Final[Mapping[str, Rule]] = {
