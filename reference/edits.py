@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forkproof.reference.entries import Edited, Entry, newest_edit
-from forkproof.reference.prompt import Message, Text, ToolResult
+from forkproof.reference.prompt import Message, Part, Text, ToolResult
 
 __all__ = ["shown"]
 
@@ -36,7 +36,7 @@ def _edited(entry: Entry, text: str) -> Entry:
     if message is None:
         return entry
     kept = [part for part in message.parts if not isinstance(part, Text)]
-    words = [ToolResult(part.id, text) if isinstance(part, ToolResult) else part for part in kept]
+    words: list[Part] = [ToolResult(part.id, text) if isinstance(part, ToolResult) else part for part in kept]
     if message.role != "tool":
         words.insert(0, Text(text))
     return replace(entry, message=Message(message.role, tuple(words)))

@@ -18,7 +18,7 @@ from forkproof.conformance.trial import observe
 from forkproof.conformance.verdict import Verdict
 from forkproof.reference.semantics import Semantics
 
-AREAS = ("cmp", "cut", "iso", "que", "rec", "snap", "tool")
+AREAS = ("cmp", "cut", "iso", "prv", "que", "rec", "snap", "tool")
 GOOD = (Verdict.PASS, Verdict.NOT_APPLICABLE)
 
 CHOICES = [
@@ -32,6 +32,8 @@ CHOICES = [
     Semantics(busy_source="refuse"),
     Semantics(busy_source="last-committed"),
     Semantics(busy_source="wait"),
+    Semantics(cache_key="own"),
+    Semantics(cache_key="none"),
 ]
 
 
@@ -50,8 +52,8 @@ async def failures(semantics: Semantics, areas: Sequence[str]) -> list[str]:
 
 def name_of(semantics: Semantics) -> str:
     """A short name for a test's id."""
-    chosen = (semantics.busy_source, semantics.call_group, semantics.prefix, semantics.retained_turns)
-    return "-".join(map(str, chosen))
+    first = (semantics.busy_source, semantics.call_group, semantics.prefix)
+    return "-".join(map(str, (*first, semantics.retained_turns, semantics.cache_key)))
 
 
 @pytest.mark.parametrize("semantics", CHOICES, ids=name_of)
