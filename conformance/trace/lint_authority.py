@@ -61,10 +61,16 @@ def vacuous_questions(story: Story) -> Iterator[Fault]:
         for kind in ("asked", "offered"):
             for call, want in (getattr(check.expectation, kind) or {}).items():
                 yield from _call(story, check, kind, call)
-                if isinstance(want, str) and story.names.known["session"].get(want, check.index + 1) > check.index:
-                    path = (*check.path, kind, call)
-                    hint = did_you_mean(want, story.names.known["session"])
-                    yield Fault(path, "FPL021", f"no session `{want}` here{hint}")
+                if isinstance(want, str):
+                    yield from _session(story, check, want, (*check.path, kind, call))
+
+
+def _session(story: Story, check: StepCheck, name: str, path: Path) -> Iterator[Fault]:
+    since = story.names.known["session"].get(name)
+    if since is None:
+        yield Fault(path, "FPL021", f"no session `{name}`{did_you_mean(name, story.names.known['session'])}")
+    elif since > check.index:
+        yield Fault(path, "FPL022", f"the session `{name}` begins only in a later step")
 
 
 def _call(story: Story, check: StepCheck, kind: str, call: str) -> Iterator[Fault]:
