@@ -71,6 +71,10 @@ def _used(story: Story) -> Mapping[str, Path]:
             used.setdefault(name, (*check.path, *path))
         for name, path in needs_of_check(check.expectation, story.trace.needs):
             used.setdefault(name, (*check.path, *path))
+        fields = {*(check.expectation.record or {}), *(check.expectation.record_has or ())}
+        if "snapshot" in fields:
+            # Where the suite makes the copy, it is not the harness that could state what it holds.
+            used.setdefault("workspace.copy", (*check.path, "record" if check.expectation.record else "record_has"))
         for kind in ("todo", "schedules", "usage"):
             if getattr(check.expectation, kind) is not None:
                 used.setdefault("state", (*check.path, kind))
