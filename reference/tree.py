@@ -70,9 +70,11 @@ class Tree:
     async def branch(self, id_: str, entry: str, *, summary: bool = False) -> Moved | Refusal:
         """Go on from an earlier entry, on request with a summary of the branch that is left."""
         session = self._movable(id_)
-        target = session if isinstance(session, Refusal) else self._entry(session, entry)
-        if isinstance(session, Refusal) or isinstance(target, Refusal):
-            return session if isinstance(session, Refusal) else target
+        if isinstance(session, Refusal):
+            return session
+        target = self._entry(session, entry)
+        if isinstance(target, Refusal):
+            return target
         rules = self._runtime.rules
         selected = rules.select(target)
         left = rules.left_behind(session.leaf, selected.position)
@@ -144,9 +146,11 @@ class Tree:
         self, id_: str, entry: str, body: Callable[[Entry], Labelled | Edited]
     ) -> tuple[Session, Entry, Entry] | Refusal:
         session = self._idle(id_)
-        target = session if isinstance(session, Refusal) else self._entry(session, entry)
-        if isinstance(session, Refusal) or isinstance(target, Refusal):
-            return session if isinstance(session, Refusal) else target
+        if isinstance(session, Refusal):
+            return session
+        target = self._entry(session, entry)
+        if isinstance(target, Refusal):
+            return target
         return session, target, self._runtime.append(session, "", body(target))
 
     # --- reading ---------------------------------------------------------------------------------------------------

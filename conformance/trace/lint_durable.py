@@ -13,6 +13,7 @@ from forkproof.conformance.trace.model import CompactStep, ForkStep, TurnStep
 from forkproof.conformance.trace.place import Path
 from forkproof.conformance.trace.steps import AtOnceStep
 from forkproof.conformance.trace.steps_durable import DeleteStep, RestartStep, ResumeStep, RetryStep
+from forkproof.conformance.trace.steps_tree import BranchStep, CloneStep, EditContextStep, LabelStep, RewindStep
 from forkproof.conformance.trace.walk import walk
 
 __all__ = ["needs_of_durable", "restarted", "stored"]
@@ -50,8 +51,11 @@ def stored(story: Story) -> Iterator[Fault]:
                 asleep.discard(step.resume)
             case DeleteStep(turns=None):
                 deleted.add(step.delete)
+                asleep.discard(step.delete)
             case ForkStep(dies=None | "after-commit"):
                 known.add(step.fork)
+            case CloneStep():
+                known.add(step.clone)
         for key, session in _acts_in(step):
             if session in asleep:
                 message = f"`{session}` is only stored since the restart; `resume: {session}` first"
@@ -68,6 +72,9 @@ def _acts_in(step: Any) -> Iterator[tuple[str, str]]:
             yield "compact", step.in_
         case ForkStep() if isinstance(step.in_, str):
             yield "fork", step.in_
+        case BranchStep() | RewindStep() | CloneStep() | LabelStep() | EditContextStep():
+            keys = ("branch", "rewind", "clone", "label", "edit_context")
+            yield next(key for key in keys if hasattr(step, key)), step.in_
         case ResumeStep():
             yield "resume", step.resume
         case _:

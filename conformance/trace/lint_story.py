@@ -25,8 +25,9 @@ from forkproof.conformance.trace.model import (
 )
 from forkproof.conformance.trace.names import calls_of
 from forkproof.conformance.trace.place import Path
-from forkproof.conformance.trace.steps_durable import RestartStep
 from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
+from forkproof.conformance.trace.steps_durable import RestartStep
+from forkproof.conformance.trace.steps_tree import BranchStep, CloneStep, EditContextStep, LabelStep, RewindStep
 from forkproof.conformance.trace.stream import StallStep
 
 __all__ = ["absent_sessions", "endings", "flow"]
@@ -246,11 +247,15 @@ def absent_sessions(story: Story) -> Iterator[Fault]:
                 yield Fault(("steps", index, key), "FPL024", _absent(session, uncovered))
         if isinstance(step, ForkStep):
             absent[step.fork] = [*_refusals(step), *({p: c} for p, c in (step.unless or {}).items())]
+        if isinstance(step, CloneStep):
+            absent[step.clone] = [*_refusals(step), *({p: c} for p, c in (step.unless or {}).items())]
 
 
 def _acts_in(step: Step) -> Iterator[tuple[str, str]]:
     match step:
         case TurnStep() | CompactStep() | QueueStep() | SteerStep():
+            yield "in", step.in_
+        case BranchStep() | RewindStep() | CloneStep() | LabelStep() | EditContextStep():
             yield "in", step.in_
         case ForkStep() if isinstance(step.in_, str):
             yield "in", step.in_
@@ -264,7 +269,7 @@ def _acts_in(step: Step) -> Iterator[tuple[str, str]]:
             pass
 
 
-def _refusals(step: ForkStep) -> Iterator[Mapping[str, tuple[str, ...]]]:
+def _refusals(step: ForkStep | CloneStep) -> Iterator[Mapping[str, tuple[str, ...]]]:
     for expectation in (e for entry in step.expect for e in entry.values()):
         if expectation.refused is not None:
             yield expectation.when or _ALWAYS
