@@ -18,7 +18,7 @@ from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.judge import judge, suite_error
 from forkproof.conformance.recording import checked, observed
 from forkproof.conformance.trace.load import LoadedTrace, shipped_root
-from forkproof.conformance.trial import observe
+from forkproof.conformance.trial import observe, run_to_end
 from forkproof.conformance.verdict import CheckResult
 from forkproof.reports.events import Checked, Note, Observed
 
@@ -61,7 +61,8 @@ class Engine:
         adapter = self.entry.create()
         checks = all_checks(loaded)
         try:
-            observation = self._runner.run(observe(adapter, loaded.trace, loaded.slug, self.seed, self.deadlines))
+            trial = observe(adapter, loaded.trace, loaded.slug, self.seed, self.deadlines)
+            observation = run_to_end(self._runner, trial)
             results = judge(loaded.trace, checks, observation, self.contract)
         except Exception as error:  # noqa: BLE001  # a fault of ours must end as a verdict, not as a traceback
             return self._own_fault(loaded, checks, error)

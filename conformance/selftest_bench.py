@@ -19,7 +19,7 @@ from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.judge import judge
 from forkproof.conformance.selftest import Cell, MutantRow
 from forkproof.conformance.trace.load import LoadedTrace, load
-from forkproof.conformance.trial import observe
+from forkproof.conformance.trial import observe, run_to_end
 from forkproof.conformance.verdict import CheckResult, Verdict
 from forkproof.reference.mutants import Mutant
 
@@ -110,7 +110,7 @@ class Bench:
     def _play(
         self, adapter: ReferenceAdapter, loaded: LoadedTrace, checks: tuple[Judged, ...], deadlines: Deadlines
     ) -> tuple[CheckResult, ...]:
-        observation = self._runner.run(observe(adapter, loaded.trace, loaded.slug, SEED, deadlines))
+        observation = run_to_end(self._runner, observe(adapter, loaded.trace, loaded.slug, SEED, deadlines))
         return judge(loaded.trace, checks, observation, self.contract)
 
 

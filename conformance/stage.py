@@ -6,6 +6,7 @@ Pure functions on the trace; the player performs what they say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from forkproof.adapters.model.markers import Markers
@@ -53,11 +54,15 @@ PROBE = "probe."
 
 def name_of(step: StepModel) -> tuple[str, str]:
     """The step's key and the name behind it, e.g. `("fork", "alt")`."""
-    for key in STEP_KEYS:
-        name = getattr(step, key, None) or getattr(step, f"{key}_", None)
-        if name is not None:
-            return key, "+".join(name_of(inner)[1] for inner in name) if key == "together" else str(name)
-    raise TypeError(step)
+    key, attribute = _key_of(type(step))
+    name = getattr(step, attribute)
+    return key, "+".join(name_of(inner)[1] for inner in name) if key == "together" else str(name)
+
+
+@cache
+def _key_of(kind: type[StepModel]) -> tuple[str, str]:
+    """A step's key and the attribute behind it, worked out once: to ask a step for what it has not is slow."""
+    return next((key, name) for key in STEP_KEYS for name in (key, f"{key}_") if name in kind.model_fields)
 
 
 def session_of(step: StepModel, trace: Trace) -> str:
@@ -230,7 +235,7 @@ def _use(call: CallStep, markers: Markers) -> ToolUse:
     arguments = getattr(call, call.tool)
     if call.tool == "edit":
         arguments = {path: {"old": r.old, "new": r.new} for path, r in arguments.items()}
-    if call.tool == "count":
+    if call.tool in ("count", "background"):
         arguments += _own(markers)
     if call.tool in SIDE_TOOLS:
         return side_use(call, markers)

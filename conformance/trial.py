@@ -6,13 +6,14 @@ their own. Whatever happens, the harness is ended before the observation is retu
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from forkproof.adapters.errors import AdapterError
 from forkproof.adapters.model.codec import Ids
@@ -28,7 +29,22 @@ from forkproof.conformance.trace.model import Trace
 if TYPE_CHECKING:
     from forkproof.adapters.model.server import ModelServer
 
-__all__ = ["observe"]
+__all__ = ["observe", "run_to_end"]
+
+
+def run_to_end(runner: asyncio.Runner, trial: Coroutine[Any, Any, Observation]) -> Observation:
+    """The observation of a trial on this runner's loop.
+
+    It is handed over beside the task, not as its result: a runner that gives its signal handler back makes Python write
+    out the task with its result, and a whole observation costs as much as a turn.
+    """
+    found: list[Observation] = []
+
+    async def keep() -> None:
+        found.append(await trial)
+
+    runner.run(keep())
+    return found[0]
 
 
 class _CurrentScript:
