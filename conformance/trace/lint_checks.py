@@ -29,6 +29,7 @@ _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     "editor": ("fork", "check", "branch", "rewind"),
     "refused": ("turn", "fork", "compact", "cancel", "steer", "queue", "restore", "set", "resume", "delete", "retry", *_TREE_STEPS),
     "queued": ("queue",),
+    "boundary_note": ("check of a child agent",),
     "accounts_for": ("restore",),
     "revision_differs_from": ("fork",),
     **dict.fromkeys(("prompt_once", "settings", "offered"), ("turn", "await")),
