@@ -82,11 +82,15 @@ class FilesPutBack:
 
 @dataclass(frozen=True, slots=True)
 class StateRead:
-    """A session's todo list, the messages of its wake-ups, and what it is charged for, in answers of the model."""
+    """A session's todo list, the messages of its wake-ups, and what it is charged for, in answers of the model.
+
+    `processes` are the names of the background processes that are the session's, one each time.
+    """
 
     todo: tuple[str, ...] = ()
     schedules: tuple[str, ...] = ()
     usage: int = 0
+    processes: tuple[str, ...] = ()
 
 
 SideOperation: TypeAlias = Delegate | Fold | PutBack | Advance | ReadState

@@ -51,6 +51,10 @@ class World(Protocol):
         """Let the waiting command of the call with this wire id finish."""
         ...
 
+    def processes(self) -> Mapping[str, int]:
+        """How many background processes of each name run now."""
+        ...
+
     def runs(self) -> Mapping[str, int]:
         """How often each counting command ran so far."""
         ...

@@ -55,6 +55,10 @@ class ScriptedPerson:
         """Return when the person was asked about this call."""
         await self._event(call).wait()
 
+    def unanswered(self) -> frozenset[str]:
+        """The calls about which a question is open."""
+        return frozenset(call for call, answers in self._open.items() if not all(each.done() for each in answers))
+
     def answer(self, call: str, decision: Decision) -> bool:
         """Answer every question that is open for this call; False if none is."""
         still_open = [answer for answer in self._open.get(call, ()) if not answer.done()]

@@ -178,10 +178,18 @@ class PartPlayer:
         files = self.stage.world.read(directory) if directory else None
         runs = own_counters(self.stage.world.runs(), self.script.markers)
         person = self.person
-        seen = replace(seen, asked=tuple(person.asked), hooks=tuple(person.hook_runs))
+        seen = replace(seen, asked=tuple(person.asked), hooks=tuple(person.hook_runs), unanswered=person.unanswered())
         state = await read_state(self, index, label)
         readings = await read(self, label, self._wanted[index])
-        self.part.steps.append(replace(seen, files=files, runs=runs, state=state, readings=readings))
+        processes = self._processes(index)
+        self.part.steps.append(
+            replace(seen, files=files, runs=runs, state=state, readings=readings, processes=processes)
+        )
+
+    def _processes(self, index: int) -> Mapping[str, int]:
+        """How many background processes of each name run, where the step looks at them."""
+        wanted = any(e.processes is not None for entry in self.trace.steps[index].expect for e in entry.values())
+        return own_counters(self.stage.world.processes(), self.script.markers) if wanted else {}
 
     # --- turns -----------------------------------------------------------------------------------------------------
 

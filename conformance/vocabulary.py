@@ -69,6 +69,7 @@ CAPABILITIES: Mapping[str, str] = {
     "tool.todo": "a tool that keeps a todo list",
     "tool.memory": "a tool that remembers something",
     "tool.schedule": "a tool that sets a wake-up",
+    "tool.background": "a command that starts a process and leaves it running",
     "tool.together": "several tool calls in one answer of the model",
 }
 """Capability -> what a harness can do that declares it."""

@@ -6,13 +6,13 @@ other. One given for always is for every session, as the person said. A question
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
 from forkproof.reference.model import Call
 
-__all__ = ["Approvals", "Decision", "Given", "Person", "Question", "answered", "nobody"]
+__all__ = ["Approvals", "Decision", "Given", "Person", "Question", "answered", "hear", "nobody"]
 
 Decision: TypeAlias = Literal["allow_once", "allow_for_session", "allow_always", "reject"]
 
@@ -63,6 +63,11 @@ def answered(given: Sequence[Given], session: str, tool: str) -> Decision | None
     return None
 
 
+def hear(answer: Awaitable[Decision]) -> Awaitable[Decision]:
+    """How an answer is waited for: with the turn that asked, so that its end withdraws the question (clause CUT-8)."""
+    return answer
+
+
 class Approvals:
     """All answers that the person gave, oldest first in `given`."""
 
@@ -76,7 +81,8 @@ class Approvals:
 
     def carry(self, source: str, child: str, calls: tuple[str, ...]) -> None:
         """Let the answers for the source that were given at these calls hold for the child too."""
-        self.given += [replace(e, session=child) for e in self.given if e.session == source and e.call in calls]
+        if calls:
+            self.given += [replace(e, session=child) for e in self.given if e.session == source and e.call in calls]
 
     async def ask(self, session: str, told: str, call: Call) -> Decision:
         """Ask the person whether a call of `session` may run. `told` is the session that the question names."""

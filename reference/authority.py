@@ -34,7 +34,7 @@ async def admit(runtime: Runtime, session: Session, call: Call) -> Outcome | Non
             return Outcome(done=False, output=f"{mode} mode does not allow it")
         case "ask":
             earlier = rules.answered(approvals.given, id_, call.tool)
-            decision = earlier or await approvals.ask(id_, rules.bound_to(session.header), call)
+            decision = earlier or await rules.hear(approvals.ask(id_, rules.bound_to(session.header), call))
             return Outcome(done=False, output="the person did not allow it") if decision == "reject" else None
 
 
@@ -59,10 +59,8 @@ class Authority:
 
     def forbids(self, source: Session, request: ForkRequest) -> Refusal | None:
         """Why this fork is not to be made: a setting that can't be, or a hook that cancels it (clause OPS-4)."""
-        unsettable = self.unsettable(request.overrides)
-        if unsettable is not None:
-            return unsettable
-        return self._runtime.rules.cancelled(self._runtime.hooks.before_fork(source.header.id))
+        unsettable = self.unsettable(request.overrides) if request.overrides else None
+        return unsettable or self._runtime.rules.cancelled(self._runtime.hooks.before_fork(source.header.id))
 
     def begin(self, session: Session, inherited: tuple[str, ...] = (), *, again: bool = False) -> None:
         """A session starts, or is opened `again` after a restart.
@@ -77,7 +75,8 @@ class Authority:
     def settings_of_child(self, source: Session, place: Place, request: ForkRequest) -> dict[str, Setting]:
         """The settings of a child of `source` at `place`, each with its origin (clauses REC-7, SET-1, SET-2)."""
         runtime, header = self._runtime, source.header
-        at_cut, latest = runtime.rules.in_force(header, place.leaf), runtime.settings(source)
+        at_cut = runtime.rules.in_force(header, place.leaf)
+        latest = at_cut if place.leaf is source.leaf else runtime.settings(source)
         return runtime.rules.inherit(at_cut, request.overrides, latest, runtime.semantics.settings_source)
 
     def grants_of_child(self, source: Session) -> tuple[str, ...]:

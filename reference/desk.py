@@ -124,10 +124,10 @@ class Desk:
         directory = session.header.directory
         paths = _named(call)
         if not paths or not machine.exists(directory):
-            return await use(call, machine, directory)
+            return await use(call, machine, directory, session.header.id)
         workspace = machine.workspace(directory)
         before = {path: _content(workspace, path) for path in paths}
-        outcome = await use(call, machine, directory)
+        outcome = await use(call, machine, directory, session.header.id)
         known = call.tool in ("write", "edit")
         for path, old in before.items():
             new = _content(workspace, path)

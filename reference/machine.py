@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import posixpath
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from forkproof.reference.picture import picture_of
 from forkproof.reference.workspace import Workspace
@@ -32,6 +32,7 @@ class Machine:
         self._workspaces: dict[str, Workspace] = {}
         self._waiting: dict[str, _Waiting] = {}
         self._runs: Counter[str] = Counter()
+        self._processes: dict[str, list[str]] = {}
 
     # --- workspaces ------------------------------------------------------------------------------------------------
 
@@ -89,6 +90,24 @@ class Machine:
     def runs(self) -> Mapping[str, int]:
         """How often each counting command ran so far."""
         return dict(self._runs)
+
+    # --- background processes --------------------------------------------------------------------------------------
+
+    def start(self, name: str, owner: str) -> None:
+        """A process begins that goes on by itself; it is the session's whose tool started it (clause ENV-9)."""
+        self._processes.setdefault(name, []).append(owner)
+
+    def end(self, name: str, owner: str) -> None:
+        """A process of this name and owner ends."""
+        self._processes[name].remove(owner)
+
+    def processes(self) -> Mapping[str, Sequence[str]]:
+        """The processes that run, by name, each as the id of the session that owns it."""
+        return {name: tuple(owners) for name, owners in self._processes.items() if owners}
+
+    def processes_of(self, owner: str) -> tuple[str, ...]:
+        """The names of the processes that a session owns."""
+        return tuple(name for name, owners in self._processes.items() for each in owners if each == owner)
 
     def _command(self, name: str) -> _Waiting:
         found = self._waiting.get(name)

@@ -68,13 +68,14 @@ class Rules:
     active: Callable[[Entry | None], list[Entry]] = project.active
     pair: Callable[[Iterable[Entry]], list[Message]] = repair.pair
     interrupted: Callable[[Call], str | None] = tools.interrupted
+    hear: Callable[[Awaitable[approvals.Decision]], Awaitable[approvals.Decision]] = approvals.hear
     plan: Callable[[Sequence[Entry], int], compacting.Plan | None] = compacting.plan
     checkpoint_of: Callable[[compacting.Plan, str, str], Checkpoint] = compacting.checkpoint_of
     thinking: Callable[[Sequence[Entry], str], Sequence[Entry]] = provider.thinking
     continuation: Callable[..., provider.Continuation] = provider.continuation
     cache_key: Callable[[Header, provider.CacheKey], str | None] = provider.cache_key
     inherit: Callable[..., dict[str, Setting]] = inheriting.inherit
-    in_force: Callable[[Header, Entry | None], dict[str, Value]] = choosing.in_force
+    in_force: Callable[[Header, Entry | None], Mapping[str, Value]] = choosing.in_force
     unsettable: Callable[[Mapping[str, Value]], str] = choosing.problem
     offered: Callable[[Mapping[str, Value]], tuple[str, ...]] = choosing.offered
     runnable: Callable[[Mapping[str, Value]], tuple[str, ...]] = choosing.offered

@@ -16,7 +16,7 @@ from forkproof.reference.workspace import Workspace
 
 __all__ = ["OF_THE_DESK", "OF_THE_MACHINE", "TOOLS", "Outcome", "interrupted", "printed", "use"]
 
-OF_THE_MACHINE: Final = ("write", "edit", "read", "run", "wait", "count")
+OF_THE_MACHINE: Final = ("write", "edit", "read", "run", "wait", "count", "background")
 """The tools that work on the machine alone."""
 
 OF_THE_DESK: Final = ("agent", "tell", "todo", "memory", "schedule")
@@ -45,8 +45,8 @@ def interrupted(call: Call) -> str | None:
     return None
 
 
-async def use(call: Call, machine: Machine, directory: str) -> Outcome:
-    """Do the work of one call for a session whose tools run in `directory`. A tool that fails is an outcome too."""
+async def use(call: Call, machine: Machine, directory: str, owner: str = "") -> Outcome:
+    """Do the work of one call for the session `owner`, whose tools run in `directory`. To fail is an outcome too."""
     try:
         workspace = machine.workspace(directory)
         match call.tool, call.arguments:
@@ -61,14 +61,23 @@ async def use(call: Call, machine: Machine, directory: str) -> Outcome:
             case "wait", ("release" | "forever") as until:
                 await machine.wait(call.id, forever=until == "forever")
                 return Outcome(done=True, output="")
-            case "count", str(counter):
-                return Outcome(done=True, output=f"{counter}: {machine.count(counter)}")
+            case ("background" | "count") as tool, str(name):
+                return _start(machine, name, owner) if tool == "background" else _count(machine, name)
             case tool, arguments:
                 return Outcome(done=False, output=f"no tool {tool} that takes {arguments!r}")
     except OSError as error:
         return Outcome(done=False, output=f"{error.filename}: {error.strerror}" if error.strerror else str(error))
     except UnicodeEncodeError as error:
         return Outcome(done=False, output=f"not a text that can be stored: {error.reason}")
+
+
+def _start(machine: Machine, process: str, owner: str) -> Outcome:
+    machine.start(process, owner)
+    return Outcome(done=True, output=f"{process} is started")
+
+
+def _count(machine: Machine, counter: str) -> Outcome:
+    return Outcome(done=True, output=f"{counter}: {machine.count(counter)}")
 
 
 def _write(workspace: Workspace, files: Mapping[str, Any]) -> Outcome:

@@ -40,10 +40,10 @@ def test_it_is_an_adapter_with_a_world() -> None:
 
 def test_what_it_declares() -> None:
     """Design 5: capabilities and the policies of its semantics, declared before anything runs."""
-    described = ReferenceAdapter(Semantics(busy_source="refuse", retained_turns=2)).describe()
+    described = ReferenceAdapter(Semantics(busy_source="refuse", retained_turns=0)).describe()
     assert described.harness == "reference"
     assert described.capabilities == CAPABILITIES
-    assert (described.policies["busy_source"], described.policies["retained_turns"]) == ("refuse", "2")
+    assert (described.policies["busy_source"], described.policies["retained_turns"]) == ("refuse", "0")
     known = {name: choices for name, choices in POLICIES.items() if name in described.policies}
     assert {name: described.policies[name] in choices for name, choices in known.items()} == dict.fromkeys(known, True)
     assert described.unobservable == frozenset()
@@ -142,7 +142,9 @@ def test_requests_are_told_apart() -> None:
     async def story() -> None:
         async with Stage() as stage:
             await stage.turn("go")
-            assert await stage.adapter.perform(Compact(stage.main)) == Acknowledged("compaction-1")
+            answer = await stage.adapter.perform(Compact(stage.main))
+            assert isinstance(answer, Acknowledged)
+            assert answer.native == "compaction-1"
             kinds = [stage.adapter.classify(request.prompt) for request in stage.model.requests]
             assert kinds == ["turn", "summary"]
 

@@ -21,6 +21,7 @@ from forkproof.conformance.trace.lint import lint, lint_files_at
 from forkproof.conformance.trace.lint_files import why_not
 from forkproof.conformance.trace.load import LoadedTrace, TraceError, discover, load_bytes, shipped_root
 from forkproof.conformance.trace.steps import STEP_KEYS
+from forkproof.conformance.trace.tools import TOOLS
 from forkproof.conformance.vocabulary import POLICIES
 
 BAD = Path(__file__).parent / "bad"
@@ -32,10 +33,11 @@ def bad_files() -> list[Path]:
 
 
 def wanted(path: Path) -> list[str]:
-    """What the file itself says that the linter must say; $STEPS and $POLICIES stand for all that there are."""
+    """What the file itself says that the linter must say; $STEPS, $POLICIES and $TOOLS stand for all that there are."""
     said = path.read_text(encoding="utf-8")
     for word, names in (("$STEPS", STEP_KEYS), ("$POLICIES", POLICIES)):
         said = said.replace(word, ", ".join(names))
+    said = said.replace("$TOOLS", f"{', '.join(TOOLS[:-1])} or {TOOLS[-1]}")
     return re.findall(r"^#= (.*)$", said, re.MULTILINE)
 
 

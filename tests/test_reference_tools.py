@@ -147,6 +147,7 @@ def test_every_tool_that_is_offered_runs() -> None:
         "run": "true",
         "wait": "release",
         "count": "n",
+        "background": "n",
     }
     on = machine()
     on.release("id")

@@ -35,7 +35,7 @@ CAPABILITIES: Final = frozenset({
     "fork.before", "queue", "steer",
     "fork.editor", "fork.head", "fork.points", "history", "import", "import.tree", "label", "rewind", "sessions",
     "tree", "tool.count", "tool.edit",
-    "tool.read", "tool.run", "tool.together", "tool.wait", "tool.write", "workspace.isolated",
+    "tool.read", "tool.run", "tool.together", "tool.background", "tool.wait", "tool.write", "workspace.isolated",
 }) | delegation.CAPABILITIES  # fmt: skip
 """All that the reference can do, in the names that a trace's `needs` uses."""
 

@@ -56,6 +56,10 @@ class MemoryWorld:
         """Let the waiting command of this call finish."""
         self._machine.release(call)
 
+    def processes(self) -> Mapping[str, int]:
+        """How many background processes of each name run now."""
+        return {name: len(owners) for name, owners in self._machine.processes().items()}
+
     def runs(self) -> Mapping[str, int]:
         """How often each counting command ran so far."""
         return self._machine.runs()

@@ -89,8 +89,42 @@ def summary_covers(case: Case) -> Finding:
     return ok({"summary": case.step.name, **seen}, expected, seen)
 
 
+def withdrawn(case: Case) -> Finding:
+    """No question about this call is open any more. Untestable where the person was never asked about it."""
+    call = case.expectation.withdrawn or ""
+    if not any(question.call == call for question in case.step.asked):
+        return untestable(f"the person was never asked about {call}")
+    if call in case.step.unanswered:
+        still = sorted(case.step.unanswered)
+        return bad(f"the question about {call} is still open", {"withdrawn": call}, {"open": still})
+    return ok({"withdrawn": call})
+
+
+def processes(case: Case) -> Finding:
+    """Each of these processes runs once for each of these sessions, and for no other, as the harness tells it."""
+    wanted = {name: sorted(sessions) for name, sessions in (case.expectation.processes or {}).items()}
+    state = case.step.state
+    if not state:
+        return untestable("the harness told no processes of its sessions")
+    own = f".{case.part.nonce}"
+    owners: dict[str, list[str]] = {name: [] for name in wanted}
+    for label, told in state.items():
+        for name in told.processes:
+            if name.endswith(own) and name.removesuffix(own) in owners:
+                owners[name.removesuffix(own)].append(label)
+    seen = {name: sorted(labels) for name, labels in owners.items()}
+    running = {name: case.step.processes.get(name, 0) for name in wanted}
+    said = [f"{n} is listed for {', '.join(seen[n]) or 'nobody'}" for n in wanted if seen[n] != wanted[n]]
+    said += [f"{running[n]} of {n} run, not {len(wanted[n])}" for n in wanted if running[n] != len(wanted[n])]
+    if said:
+        return bad("; ".join(said), wanted, {"owners": seen, "running": running})
+    return ok({"processes": running}, wanted, seen)
+
+
 RULES: Mapping[str, Rule] = {
     "no_interruption": no_interruption,
     "queued": queued,
     "summary_covers": summary_covers,
+    "withdrawn": withdrawn,
+    "processes": processes,
 }

@@ -85,7 +85,7 @@ async def read_state(player: PartPlayer, index: int, label: str) -> Mapping[str,
     sessions: list[str] = []
     if any(e.todo is not None or e.schedules is not None for e in wanted):
         sessions = [label]
-    if any(e.usage is not None for e in wanted):
+    if any(e.usage is not None or e.processes is not None for e in wanted):
         sessions = list(player.part.sessions)
     found = {}
     for session in sessions:

@@ -26,6 +26,7 @@ EXPECTATION_KINDS = (
     "prompt", "last_prompt", "prompt_has", "prompt_lacks", "files", "record", "record_has", "refused", "requests",
     "runs", "result", "paired", "stop", "editor", "marks_interruption", "pending",
     "same_next_prompt_without", "same_prefix_as", "no_interruption", "queued", "summary_covers",
+    "withdrawn", "processes",
     "effective_prompt", "continues", "remote_writers", "provider", "thinking",
     "prompt_once", "asked", "settings", "offered", "hook_runs", "hook_input",
     "todo", "schedules", "usage", "works_in", "accounts_for", "boundary_note", "revision_differs_from",
@@ -56,6 +57,7 @@ class Expectation(TreeExpectations, DurableExpectations):
     control run without the named steps. same_prefix_as: the first request holds, before its own user message, just
     what the named session's next request holds. no_interruption: nothing tells the model that this turn was
     interrupted. queued: the message was taken. summary_covers: what the compaction states that its summary stands for.
+    withdrawn: no question about this call is open any more. processes: the sessions that background processes run for.
     todo: the session's todo list. schedules: the wake-ups that it has, by the calls that set them. usage: how many
     answers of the model all sessions together are charged for. works_in: record, statement to the model and tools agree
     on the directory of this session. accounts_for: each path is as it was before the restore's turn, or named as left.
@@ -98,6 +100,8 @@ class Expectation(TreeExpectations, DurableExpectations):
     no_interruption: Name | None = None
     queued: Literal[True] | None = None
     summary_covers: Covers | None = None
+    withdrawn: Name | None = None
+    processes: Annotated[dict[Name, Many[Name]], Field(min_length=1)] | None = None
     effective_prompt: Many[Item] | None = None
     continues: Annotated[Many[Name], Field(min_length=1)] | None = None
     remote_writers: Annotated[dict[Name, Annotated[Many[Name], Field(min_length=1)]], Field(min_length=1)] | None = None

@@ -90,11 +90,11 @@ def step_names(story: Story) -> Iterator[Fault]:
             case DueStep():
                 yield from _refer(story, "wake-up", step.due, index, (*path, "due"))
             case AwaitStep():
-                kind = _compaction_or(story, "turn", step.await_)
-                yield from _refer(story, kind, step.await_, index, (*path, "await"))
+                awaited = _compaction_or(story, "turn", step.await_)
+                yield from _refer(story, awaited, step.await_, index, (*path, "await"))
             case ReleaseStep():
-                kind = _compaction_or(story, "call", step.release)
-                yield from _refer(story, kind, step.release, index, (*path, "release"))
+                held = _compaction_or(story, "call", step.release)
+                yield from _refer(story, held, step.release, index, (*path, "release"))
             case ForkStep():
                 yield from _fork(story, step, index, path)
 
@@ -174,10 +174,7 @@ def _others(story: Story, check: StepCheck) -> Iterator[Fault]:
         yield from _refer(story, "counter", counter, index, (*check.path, "runs", counter), key=True)
     if wanted.marks_interruption is not None:
         yield from _refer(story, "turn", wanted.marks_interruption, index, (*check.path, "marks_interruption"))
-    if wanted.no_interruption is not None:
-        yield from _refer(story, "turn", wanted.no_interruption, index, (*check.path, "no_interruption"))
-    if wanted.summary_covers is not None:
-        yield from _covers(story, wanted.summary_covers, index, (*check.path, "summary_covers"))
+    yield from _of_busy(story, check)
     for call in wanted.schedules or ():
         yield from _refer(story, "wake-up", call, index, (*check.path, "schedules"))
     for kind in ("works_in", "revision_differs_from"):
@@ -204,6 +201,22 @@ def _others(story: Story, check: StepCheck) -> Iterator[Fault]:
         elif since > index:
             yield Fault(path, "FPL022", f"`{name}` comes only in a later step")
     yield from _record(story, check)
+
+
+def _of_busy(story: Story, check: StepCheck) -> Iterator[Fault]:
+    """The names in expectations on interruptions, questions, processes and summaries."""
+    wanted, index = check.expectation, check.index
+    if wanted.withdrawn is not None:
+        yield from _refer(story, "call", wanted.withdrawn, index, (*check.path, "withdrawn"))
+    for process, sessions in (wanted.processes or {}).items():
+        path = (*check.path, "processes", process)
+        yield from _refer(story, "process", process, index, path, key=True)
+        for number, session in enumerate(sessions):
+            yield from _refer(story, "session", session, index, (*path, number))
+    if wanted.no_interruption is not None:
+        yield from _refer(story, "turn", wanted.no_interruption, index, (*check.path, "no_interruption"))
+    if wanted.summary_covers is not None:
+        yield from _covers(story, wanted.summary_covers, index, (*check.path, "summary_covers"))
 
 
 def _covers(story: Story, covers: Covers, index: int, path: Path) -> Iterator[Fault]:

@@ -75,7 +75,7 @@ def _used(story: Story) -> Mapping[str, Path]:
         if "snapshot" in fields:
             # Where the suite makes the copy, it is not the harness that could state what it holds.
             used.setdefault("workspace.copy", (*check.path, "record" if check.expectation.record else "record_has"))
-        for kind in ("todo", "schedules", "usage"):
+        for kind in ("todo", "schedules", "usage", "processes"):
             if getattr(check.expectation, kind) is not None:
                 used.setdefault("state", (*check.path, kind))
     return used

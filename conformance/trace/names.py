@@ -28,7 +28,7 @@ from forkproof.conformance.trace.walk import walk
 
 __all__ = ["BEFORE_ALL", "Kind", "Names", "answers", "calls_of", "names_of", "numbered"]
 
-Kind: TypeAlias = Literal["session", "turn", "call", "compaction", "counter", "message", "agent", "wake-up", "edit", "move"]
+Kind: TypeAlias = Literal["session", "turn", "call", "compaction", "counter", "message", "process", "agent", "wake-up", "edit", "move"]
 
 BEFORE_ALL = -1
 """The step at which `main` and the imported turns begin."""
@@ -192,6 +192,8 @@ def numbered(item: str, number: int) -> str:
 def _turn(names: Names, index: int, step: TurnStep | QueueStep, at: Path) -> None:
     for path, call in calls_of(step):
         _take(names, "call", call.call, index, (*at, *path, "call"))
+        if call.background is not None:
+            names.known["process"].setdefault(call.background, index)
         if call.count is not None:
             names.known["counter"].setdefault(call.count, index)
         _side(names, index, step, call)

@@ -24,7 +24,7 @@ __all__ = [
     "WakeUp",
 ]
 
-TOOLS = ("write", "edit", "read", "run", "wait", "count", "agent", "tell", "todo", "memory", "schedule")
+TOOLS = ("write", "edit", "read", "run", "wait", "count", "agent", "tell", "todo", "memory", "schedule", "background")
 MODEL_STEP_KEYS = ("say", "call", "together", "fail", "think", "stall", "drop")
 
 
@@ -75,7 +75,8 @@ class ToolArguments(TraceModel):
     (`pwd`, `ls`, `true`, `false`, `echo WORDS`, `rm PATH`, `mkdir PATH`, `mv FROM TO`). wait: `release` blocks until
     the trace releases it, `forever` until it is killed. count: the name of a counter that the command raises by one.
     agent: a task for a child agent. tell: a further message to one. todo: the whole new todo list. memory: something to
-    remember. schedule: a wake-up.
+    remember. schedule: a wake-up. background: the
+    name of a process that the command starts and leaves running.
     """
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [tool]} for tool in TOOLS]})
@@ -91,6 +92,7 @@ class ToolArguments(TraceModel):
     todo: Annotated[Many[Annotated[str, StringConstraints(min_length=1)]], Field(min_length=1)] | None = None
     memory: Annotated[str, StringConstraints(min_length=1)] | None = None
     schedule: WakeUp | None = None
+    background: Name | None = None
 
     @model_validator(mode="after")
     def _one_tool(self) -> ToolArguments:

@@ -15,9 +15,9 @@ from forkproof.reference.mutants.mutant import Mutant
 __all__ = ["MODULES", "Mutant", "every", "named"]
 
 MODULES: Final = (
-    "cuts", "snapshots", "pairing", "compactions", "ranges", "busy", "isolation", "records", "workspaces",
+    "cuts", "snapshots", "pairing", "compactions", "ranges", "busy", "items", "isolation", "records", "workspaces",
     "operations", "settings", "approvals", "hooks", "tree", "left", "reading", "labels", "delegation", "restores",
-    "provider",
+    "provider", "durable", "identity",
 )  # fmt: skip
 """The modules with mutants, in the order in which they are shown. They are imported when they are asked for."""
 
