@@ -78,8 +78,8 @@ def step_names(story: Story) -> Iterator[Fault]:
             case CancelStep():
                 yield from _refer(story, "session", step.cancel, index, (*path, "cancel"))
             case CheckStep():
-                kind = "agent" if step.check in story.names.known["agent"] else "session"
-                yield from _refer(story, kind, step.check, index, (*path, "check"))
+                looked_at: Kind = "agent" if step.check in story.names.known["agent"] else "session"
+                yield from _refer(story, looked_at, step.check, index, (*path, "check"))
             case DelegateStep() | UserEditsStep():
                 yield from _refer(story, "session", step.in_, index - 1, (*path, "in"))
             case RestoreStep():
