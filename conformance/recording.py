@@ -14,7 +14,7 @@ from forkproof.adapters.model.script import SeenRequest
 from forkproof.adapters.prompt import as_json
 from forkproof.adapters.protocol import Description, ForkRecord
 from forkproof.conformance.judge.prompts import item_json
-from forkproof.conformance.observation import Observation, PartSeen
+from forkproof.conformance.observation import Observation, PartSeen, StepSeen
 from forkproof.conformance.verdict import CheckResult
 from forkproof.reports.events import (
     AdapterStamp,
@@ -104,9 +104,18 @@ def _steps(part: PartSeen) -> list[dict[str, Any]]:
             "requests": n,
             "files": None if s.files is None else dict(s.files),
             "runs": dict(s.runs),
+            **_told(s, part),
         }
         for s, n in zip(part.steps, counted, strict=True)
     ]
+
+
+def _told(step: StepSeen, part: PartSeen) -> dict[str, Any]:
+    """The questions and the hooks so far, in the trace's names; nothing in a trace without any."""
+    names = {native: label for label, native in part.sessions.items()}
+    asked = [{"session": names.get(q.session, "?"), "call": q.call} for q in step.asked]
+    hooks = [{"hook": r.hook, "session": names.get(r.session, "?"), "cause": r.cause} for r in step.hooks]
+    return ({"asked": asked} if asked else {}) | ({"hooks": hooks} if hooks else {})
 
 
 def _requests(part: PartSeen) -> list[dict[str, Any]]:

@@ -47,7 +47,8 @@ def inherit(
     now = source if latest is None else latest
     chosen = source if settings_source == "cut" else now
     settings = {name: Setting(value, settings_source) for name, value in chosen.items()}
-    settings |= _mode(str(source.get("permissions", "")), str(now.get("permissions", "")))
+    if now is not source:
+        settings |= _mode(str(source.get("permissions", "")), str(now.get("permissions", "")))
     for name, default in DEFAULTS.items():
         if name not in settings:
             settings[name] = Setting(default, "default")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forkproof.reference.approvals import Approvals
@@ -92,7 +92,7 @@ class Runtime:
         id_, rest = self.rules.continuation(tuple(said), self.kept, self.keeping, header.id)
         return replace(prompt, messages=(place, *rest), stored=Stored(self.keeping, id_))
 
-    def settings(self, session: Session) -> dict[str, Value]:
+    def settings(self, session: Session) -> Mapping[str, Value]:
         """The session's settings, as of now."""
         return self.rules.in_force(session.header, session.leaf)
 

@@ -17,19 +17,18 @@ from forkproof.reference.tools import TOOLS
 __all__ = ["in_force", "offered", "problem"]
 
 
-def in_force(header: Header, leaf: Entry | None) -> dict[str, Value]:
+def in_force(header: Header, leaf: Entry | None) -> Mapping[str, Value]:
     """The settings of the session at this place of its history.
 
     Those that it began with, then each change that it made itself on the path. Before the place where it was forked,
     they are those that its source had there, under what was given with the fork (SET-2, SET-8).
     """
-    begun = header.begun
-    if begun is None or begun.leaf is None or on_path(begun.leaf, leaf):
-        values = dict(header.settings)
-    else:
+    begun, values = header.begun, header.settings
+    if begun is not None and begun.leaf is not None and leaf is not begun.leaf and not on_path(begun.leaf, leaf):
         values = {**in_force(begun.source, leaf), **begun.given}
-    for change in _own_changes(header, leaf):
-        values.update(change.settings)
+    if newest_change(leaf) is not None:
+        for change in _own_changes(header, leaf):
+            values = {**values, **change.settings}
     return values
 
 

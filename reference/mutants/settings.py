@@ -29,7 +29,7 @@ def _inheriting(rule: _Inherit) -> Callable[[Rules], Rules]:
     return lambda rules: replace(rules, inherit=rule)
 
 
-def _in_force(rule: Callable[[Header, Entry | None], dict[str, Value]]) -> Callable[[Rules], Rules]:
+def _in_force(rule: Callable[[Header, Entry | None], Mapping[str, Value]]) -> Callable[[Rules], Rules]:
     return lambda rules: replace(rules, in_force=rule)
 
 
@@ -69,7 +69,7 @@ def _effort_unstated(source: _Values, overrides: _Values, *rest: object) -> dict
     return {name: setting for name, setting in found.items() if name != "effort"}
 
 
-def _override_until_told(header: Header, leaf: Entry | None) -> dict[str, Value]:
+def _override_until_told(header: Header, leaf: Entry | None) -> Mapping[str, Value]:
     """What was given with a fork is stated and then not used."""
     values = in_force(header, leaf)
     if header.begun is not None and header.begun.given:
@@ -77,7 +77,7 @@ def _override_until_told(header: Header, leaf: Entry | None) -> dict[str, Value]
     return values
 
 
-def _from_events_only(header: Header, leaf: Entry | None) -> dict[str, Value]:
+def _from_events_only(header: Header, leaf: Entry | None) -> Mapping[str, Value]:
     """Settings are rebuilt from what was written on the path, so those of the session's creation are gone."""
     if leaf is None or newest_change(leaf) is not None or header.lineage is None:
         values = in_force(header, leaf)
@@ -95,11 +95,11 @@ def _runs_nothing_chosen(settings: _Values) -> tuple[str, ...]:
     return offered(settings)[1:] if "tools" in settings else offered(settings)
 
 
-def _never_taken_back(*names: str) -> Callable[[Header, Entry | None], dict[str, Value]]:
+def _never_taken_back(*names: str) -> Callable[[Header, Entry | None], Mapping[str, Value]]:
     """What a session chose last stays in force, also where the session was moved to before that."""
     newest: dict[str, dict[str, Value]] = {}
 
-    def rule(header: Header, leaf: Entry | None) -> dict[str, Value]:
+    def rule(header: Header, leaf: Entry | None) -> Mapping[str, Value]:
         values, change = in_force(header, leaf), newest_change(leaf)
         if change is not None and isinstance(change.body, SettingsChanged) and change.body.session == header.id:
             newest[header.id] = {name: values[name] for name in names if name in values}
