@@ -11,7 +11,7 @@ from collections.abc import Collection
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from forkproof.reference.copying import write_anew
+from forkproof.reference.copying import take_out
 from forkproof.reference.entries import Entry
 from forkproof.reference.inbox import Inbox
 from forkproof.reference.listing import Line
@@ -84,7 +84,8 @@ class Durable:
         self._asleep = set(stored.sessions)
         self._closed = False
         for session in stored.sessions.values():
-            end = rules.unended(session.leaf)
+            # Where a session was moved to, or forked from, nothing was under way, whatever turn that is in.
+            end = rules.unended(session.leaf) if session.header.id in stored.writing else None
             if end is not None and session.leaf is not None:
                 self._runtime.append(session, session.leaf.turn, end)
 
@@ -122,14 +123,8 @@ class Durable:
         path = full_path(session.leaf)
         if not set(turns) <= {entry.turn for entry in path}:
             return Refusal("unknown-cut", f"the history of session {id_} does not hold all of {', '.join(turns)}")
-        first = next(number for number, entry in enumerate(path) if entry.turn in turns)
-        self._rewrite(session, path[first].parent, [entry for entry in path[first:] if entry.turn not in turns])
+        take_out(self._runtime, session, turns)
         return None
-
-    def _rewrite(self, session: Session, leaf: Entry | None, kept: list[Entry]) -> None:
-        """Let the session go on behind `leaf` with copies of these entries."""
-        write_anew(self._runtime, session, leaf, kept)
-        self._runtime.store.flush()
 
     def _quiet(self, id_: str) -> Session | Refusal:
         session = self._sessions.get(id_)
@@ -154,7 +149,7 @@ class Durable:
         if request.dies == "before-commit":
             raise Died
         store = self._runtime.store
-        store.write(Made(child.session.header, child.session.base, child.record, request.key))
+        store.write(Made(child.session.header, child.session.leaf, child.record, request.key))
         if request.dies == "during-commit":
             raise Died
 

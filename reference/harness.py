@@ -194,6 +194,8 @@ class Harness(Durable):
         return self._sessions.get(id_) or self.delegation.scope(id_) or _unknown_session(id_)
 
     def _reachable(self, id_: str) -> Session | Refusal:
+        if id_ in self._asleep:
+            return _asleep(id_)
         return _CLOSED if self._closed else self._known(id_)
 
     def _idle(self, id_: str) -> Session | Refusal:
@@ -205,7 +207,7 @@ class Harness(Durable):
         if self._holds(id_):
             return Refusal("busy", f"session {id_} is busy")
         if id_ in self._asleep:
-            return Refusal("other", f"session {id_} is stored and not open; resume it first")
+            return _asleep(id_)
         return session
 
     # --- compaction ------------------------------------------------------------------------------------------------
@@ -323,6 +325,10 @@ class Harness(Durable):
 
 
 _CLOSED: Final = Refusal("other", "the harness is closed")
+
+
+def _asleep(id_: str) -> Refusal:
+    return Refusal("other", f"session {id_} is stored and not open; resume it first")
 
 
 def _unknown_session(id_: str) -> Refusal:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forkproof.reference.entries import Answered, Entry, Labelled, TurnEnded, UserSaid, ancestor_at
-from forkproof.reference.labels import Label
+from forkproof.reference.entries import Answered, Entry, Labelled, TurnEnded, UserSaid, ancestor_at, on_path
+from forkproof.reference.labels import Label, carried
 from forkproof.reference.record import Record
 from forkproof.reference.session import Session
 from forkproof.reference.store import Made, Moved, Rebased, Removed, Row, Wrote
@@ -16,11 +16,15 @@ __all__ = ["Stored", "restore", "unended"]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a store tells: sessions by id, the first entry of each turn, and the answer to each request that had one."""
+    """What a store tells: sessions by id, the first entry of each turn, and the answer to each request that had one.
+
+    `writing` are the sessions whose newest row is an entry: those that were not moved or made since.
+    """
 
     sessions: dict[str, Session] = field(default_factory=dict)
     turns: dict[str, Entry] = field(default_factory=dict)
     answers: dict[str, Record] = field(default_factory=dict)
+    writing: set[str] = field(default_factory=set)
 
 
 def restore(rows: Sequence[Row]) -> Stored:
@@ -32,8 +36,10 @@ def restore(rows: Sequence[Row]) -> Stored:
                 _make(stored, row)
             case Wrote(id_, entry) if id_ in stored.sessions:
                 _enter(stored, stored.sessions[id_], entry)
+                stored.writing.add(id_)
             case Moved(id_, leaf) if id_ in stored.sessions:
                 stored.sessions[id_].leaf = leaf
+                stored.writing.discard(id_)
             case Rebased(id_, leaf) if id_ in stored.sessions:
                 session = stored.sessions[id_]
                 session.leaf = session.base = leaf
@@ -52,6 +58,9 @@ def _make(stored: Stored, row: Made) -> None:
     if source is not None:
         source.children += 1
         session.moved.update(source.moved)
+        # Labels that were set on the inherited path; those that were set elsewhere are rows of the child (LBL-2).
+        labels = carried(source.labels, row.leaf)
+        session.labels.update({label.target.id: label for label in labels if on_path(label.setter, row.leaf)})
     if row.record is not None and row.request:
         stored.answers[row.request] = row.record
 

@@ -116,7 +116,9 @@ class Tree:
         found, idle = self._find(id_), self._idle(id_)
         if isinstance(found, Refusal) or not isinstance(idle, Refusal):
             return idle
-        busy = self._runtime.rules.movable(id_, busy=idle.reason == "busy")
+        if idle.reason != "busy":
+            return idle
+        busy = self._runtime.rules.movable(id_, busy=True)
         return found if busy is None else idle
 
     def _entry(self, session: Session, id_: str) -> Entry | Refusal:

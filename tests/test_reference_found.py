@@ -75,3 +75,55 @@ def test_what_is_said_while_a_branch_is_summarized_is_answered() -> None:
     assert last[0] == "one"
     assert last[-1] == "three"
     assert "two" not in last
+
+
+def test_a_label_on_inherited_history_survives_a_restart() -> None:
+    """LBL-2, ATO-4: a label that was set before the fork is the child's after a restart too."""
+
+    async def story() -> list[str]:
+        stage = Stage()
+        await stage.turn("one")
+        listing = stage.harness.tree.entries(stage.main)
+        assert isinstance(listing, Listing)
+        stage.harness.tree.label(stage.main, listing.entries[0].id, "start")
+        record = await stage.fork(HEAD)
+        await stage.harness.restart(kill=False)
+        nodes = stage.harness.tree.nodes(record.session)
+        assert not isinstance(nodes, Refusal)
+        return [node.label for node in nodes if node.label]
+
+    assert asyncio.run(story()) == ["start"]
+
+
+def test_a_position_inside_of_a_finished_turn_survives_a_restart() -> None:
+    """NAV-9, TOOL-4: where a person went to in the middle of a turn that ended, nothing was interrupted."""
+
+    async def story() -> tuple[str | None, str | None]:
+        stage = Stage(Script({"go": [Reply((call("quick", "count", "n"),)), say("done")]}))
+        await stage.turn("go")
+        listing = stage.harness.tree.entries(stage.main)
+        assert isinstance(listing, Listing)
+        moved = await stage.harness.tree.branch(stage.main, listing.entries[2].id)
+        assert isinstance(moved, Moved)
+        await stage.harness.restart(kill=True)
+        again = stage.harness.tree.entries(stage.main)
+        assert isinstance(again, Listing)
+        return moved.position, again.leaf
+
+    before, after = asyncio.run(story())
+    assert before == after is not None
+
+
+def test_a_stored_session_is_neither_moved_nor_spoken_to() -> None:
+    """OPS-1, ISO-5: what is not open is resumed first, by whatever way it is reached."""
+
+    async def story() -> list[object]:
+        stage = Stage()
+        await stage.turn("one")
+        listing = stage.harness.tree.entries(stage.main)
+        assert isinstance(listing, Listing)
+        await stage.harness.restart(kill=False)
+        queued = stage.harness.inbox.queue(stage.main, "two")
+        return [queued, await stage.harness.tree.branch(stage.main, listing.entries[0].id)]
+
+    assert [isinstance(answer, Refusal) for answer in asyncio.run(story())] == [True, True]

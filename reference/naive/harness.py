@@ -10,14 +10,14 @@ from typing import Any
 from forkproof.reference.naive.answers import No
 from forkproof.reference.naive.forking import Asked, cut_out, record_of, settings_of
 from forkproof.reference.naive.items import Item
-from forkproof.reference.naive.moves import Moves
+from forkproof.reference.naive.lasting import Lasting
 from forkproof.reference.naive.navigation import carry_labels
 from forkproof.reference.naive.session import Fork, Session
 
 __all__ = ["NaiveHarness"]
 
 
-class NaiveHarness(Moves):
+class NaiveHarness(Lasting):
     """Sessions as lists of items; a fork copies the list."""
 
     def fork(self, id_: str, asked: Asked) -> Fork:

@@ -42,6 +42,7 @@ class Turns:
         self.sessions: dict[str, Session] = {}
         self.runs: dict[str, int] = {}
         self.released: set[str] = set()
+        self.asleep: set[str] = set()
         self._made = 0
 
     def _new(self, kind: str) -> str:
@@ -52,7 +53,9 @@ class Turns:
         session = self.sessions.get(id_)
         if session is None:
             return No("unknown-session")
-        return No("busy") if session.under is not None else session
+        if session.under is not None:
+            return No("busy")
+        return No("other") if id_ in self.asleep else session
 
     # --- sessions --------------------------------------------------------------------------------------------------
 
@@ -112,6 +115,8 @@ class Turns:
         session = self.sessions.get(id_)
         if session is None:
             return No("unknown-session")
+        if id_ in self.asleep:
+            return No("other")
         held = Held(text)
         session.queue.append(held)
         self._go_on(session)

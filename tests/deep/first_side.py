@@ -135,6 +135,22 @@ class FirstSide:
             "history": lines(self, history),
         }
 
+    def restart(self, *, kill: bool) -> Pending:
+        return _pending(self._loop.start(self._restart(kill=kill)))
+
+    async def _restart(self, *, kill: bool) -> str:
+        await self.harness.restart(kill=kill)
+        return "restarted"
+
+    def resume(self, session: str) -> Plain:
+        return _session(self.harness.resume(session))
+
+    def delete(self, session: str) -> Plain:
+        return _done(self.harness.delete(session))
+
+    def delete_turns(self, session: str, turns: Sequence[str]) -> Plain:
+        return _done(self.harness.delete_turns(session, turns))
+
     def cancel(self, session: str) -> Pending:
         return _pending(self._loop.start(self.harness.cancel(session)))
 
@@ -220,6 +236,10 @@ def _answer(answer: Any) -> Plain:
             return _record(answer)
         case _:
             return answer
+
+
+def _done(answer: Refusal | None) -> Plain:
+    return "done" if answer is None else refused(answer.reason)
 
 
 def _entry(id_: str | None) -> Plain:

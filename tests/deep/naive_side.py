@@ -104,6 +104,19 @@ class NaiveSide:
         fork = self.harness.fork(session, asked)
         return lambda: _record(fork.record)
 
+    def restart(self, *, kill: bool) -> Pending:
+        self.harness.restart(kill=kill)
+        return lambda: "restarted"
+
+    def resume(self, session: str) -> Plain:
+        return _session(self.harness.resume(session))
+
+    def delete(self, session: str) -> Plain:
+        return _done(self.harness.delete(session))
+
+    def delete_turns(self, session: str, turns: Sequence[str]) -> Plain:
+        return _done(self.harness.delete_turns(session, turns))
+
     def cancel(self, session: str) -> Pending:
         was = self.harness.cancel(session)
         return lambda: was
@@ -161,6 +174,10 @@ def _session(answer: Session | No) -> Plain:
 
 def _entry(id_: str | None) -> Plain:
     return None if id_ is None else Id("entry", id_)
+
+
+def _done(answer: No | None) -> Plain:
+    return "done" if answer is None else refused(answer.reason)
 
 
 def _turn(under: Under | Held | No | None) -> Plain:

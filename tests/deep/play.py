@@ -20,12 +20,14 @@ _PLAYED_BY: Final[Mapping[type, str]] = {
     p.Branch: "_branch",
     p.Cancel: "_cancel",
     p.Compact: "_compact",
+    p.Delete: "_delete",
     p.Fork: "_fork",
     p.Import: "_import",
     p.Open: "_open",
     p.PersonWrites: "_person_writes",
     p.Read: "_read",
     p.Release: "_release",
+    p.Restart: "_restart",
     p.Reword: "_reword",
     p.Say: "_say",
     p.Turn: "_turn",
@@ -64,6 +66,7 @@ class Play:
             for number in range(self._count() if self._under_way else 0):
                 self._step(p.Cancel(number))
         for number in range(self._count()):
+            self._resume(number)
             self._step(p.Read(number, number))
             self._step(p.Turn(number, ()))
         if self._under_way:
@@ -166,6 +169,29 @@ class Play:
         number = step.entry % len(entries) if entries else 0
         return f"entry {number}, {entries[number][1]}" if entries else "nowhere"
 
+    def _restart(self, step: p.Restart) -> None:
+        self.story.tell(restart="kill" if step.kill else "clean", left_asleep=step.left)
+        self._begin([side.restart(kill=step.kill) for side in self._sides])
+        self._compare()
+        for number in range(self._count()):
+            if number + 1 != step.left:
+                self._resume(number)
+
+    def _resume(self, number: int) -> None:
+        self._at_once([side.resume(self._session(n, number)) for n, side in enumerate(self._sides)])
+
+    def _delete(self, step: p.Delete) -> None:
+        if step.whole and self._count() > 1:
+            self.story.tell(delete=self._name(step.session))
+            self._at_once([side.delete(self._session(n, step.session)) for n, side in enumerate(self._sides)])
+            return
+        points = [state["sessions"][step.session % self._count()]["points"] for state in self._states]
+        turns = [str(found[step.turn % len(found)][0].name) if found else "nowhere" for found in points]
+        self.story.tell(delete_turn=turns[0], in_=self._name(step.session))
+        self._at_once(
+            [side.delete_turns(self._session(n, step.session), [turns[n]]) for n, side in enumerate(self._sides)]
+        )
+
     def _compact(self, step: p.Compact) -> None:
         summary = f"m{self._new()}"
         self.story.tell(compact=summary, in_=self._name(step.session), model=step.trouble or summary)
@@ -247,8 +273,9 @@ class Play:
         for side in self._sides:
             side.settle()
         # Sessions first: every other answer may name them.
-        self._states = [side.state() for side in self._sides]
-        self._same("the state", self._states)
+        before, self._states = self._states, [side.state() for side in self._sides]
+        if before != self._states:
+            self._same("the state", [_changed(*two) for two in zip(before or ({}, {}), self._states, strict=True)])
         self._same("the prompts", [_by_session(*pair) for pair in zip(self._sides, self._states, strict=True)])
         still = []
         for pair in self._under_way:
@@ -281,6 +308,13 @@ class Play:
     def _name(self, number: int) -> str:
         place = number % self._count()
         return f"s{place}" if place else "main"
+
+
+def _changed(before: Plain, state: Plain) -> Plain:
+    """A state, where all sessions that are as they were before are left out: they were the same on both sides then."""
+    known = {session["session"]: session for session in before.get("sessions", ())}
+    new = [None if known.get(session["session"]) == session else session for session in state["sessions"]]
+    return {**state, "sessions": new}
 
 
 def _by_session(side: Side, state: Plain) -> Plain:

@@ -16,6 +16,7 @@ __all__ = [
     "Branch",
     "Cancel",
     "Compact",
+    "Delete",
     "Fork",
     "Import",
     "Open",
@@ -23,6 +24,7 @@ __all__ = [
     "Program",
     "Read",
     "Release",
+    "Restart",
     "Reword",
     "Round",
     "Say",
@@ -158,7 +160,39 @@ class Read:
     since: int
 
 
-Step: TypeAlias = Turn | Release | Cancel | Compact | Fork | Open | Import | PersonWrites | Say | Branch | Reword | Read
+@dataclass(frozen=True)
+class Restart:
+    """The process ends and another one starts; all sessions are resumed but for one in `left`, if it is not 0."""
+
+    kill: bool
+    left: int = 0
+
+
+@dataclass(frozen=True)
+class Delete:
+    """A session is deleted, or one turn of its path."""
+
+    session: int
+    turn: int
+    whole: bool
+
+
+Step: TypeAlias = (
+    Turn
+    | Release
+    | Cancel
+    | Compact
+    | Fork
+    | Open
+    | Import
+    | PersonWrites
+    | Say
+    | Branch
+    | Reword
+    | Read
+    | Restart
+    | Delete
+)
 
 
 @dataclass(frozen=True)
@@ -270,6 +304,8 @@ _steps: st.SearchStrategy[Step] = st.one_of(
             st.builds(PersonWrites, _sessions, st.sampled_from(("a", "d/a")), _texts),
             st.builds(Branch, _sessions, _entries, st.just("unknown")),
             st.builds(Read, _sessions, _entries),
+            st.builds(Restart, st.booleans(), st.sampled_from((0, 0, 0, 1, 2))),
+            st.builds(Delete, _sessions, st.integers(0, 7), st.sampled_from((False, False, False, True))),
             st.builds(Open, st.booleans(), _settings),
             st.builds(Import, st.integers(1, 3), st.booleans()),
         )

@@ -83,6 +83,22 @@ class Side(Protocol):
         """What a reader sees: the listing, the tree, the history."""
         ...
 
+    def restart(self, *, kill: bool) -> Pending:
+        """End the process, in order or by a kill, and start another one."""
+        ...
+
+    def resume(self, session: str) -> Plain:
+        """Open a stored session."""
+        ...
+
+    def delete(self, session: str) -> Plain:
+        """Delete a session."""
+        ...
+
+    def delete_turns(self, session: str, turns: Sequence[str]) -> Plain:
+        """Take turns out of a session."""
+        ...
+
     def cancel(self, session: str) -> Pending:
         """Interrupt what is under way."""
         ...
