@@ -15,7 +15,7 @@ from forkproof.reference.session import Header
 from forkproof.reference.tools import TOOLS
 from forkproof.reference.wording import SUMMARIZE, hook_statement, place_statement
 
-__all__ = ["MODEL_SETTINGS", "active", "full_path", "prompt_of", "summary_prompt", "with_hooks"]
+__all__ = ["MODEL_SETTINGS", "active", "full_path", "place_of", "prompt_of", "summary_prompt", "with_hooks"]
 
 Pair: TypeAlias = Callable[[Iterable[Entry]], list[Message]]
 
@@ -56,11 +56,16 @@ def active(leaf: Entry | None) -> list[Entry]:
     return [checkpoint, *kept, *_back_to(leaf, checkpoint)]
 
 
-def prompt_of(header: Header, entries: Iterable[Entry], pair: Pair) -> Prompt:
-    """The request for a session whose context these entries are, paired by `pair`."""
+def place_of(header: Header) -> Message:
+    """The statement of the place: where the session's tools run, and nowhere else (clause ENV-4)."""
+    return place_statement(header.directory)
+
+
+def prompt_of(header: Header, entries: Iterable[Entry], pair: Pair, place: Message | None = None) -> Prompt:
+    """The request for a session whose context these entries are, paired by `pair`, behind a statement of its place."""
     settings = header.settings
     return Prompt(
-        messages=(place_statement(header.directory), *pair(entries)),
+        messages=(place or place_of(header), *pair(entries)),
         tools=TOOLS,
         model=str(settings.get("model", "")),
         settings={name: str(settings[name]) for name in MODEL_SETTINGS if name in settings},

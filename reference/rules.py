@@ -106,6 +106,7 @@ class Rules:
     restore: Callable[[Sequence[Kept]], Stored] = restoring.restore
     unended: Callable[[Entry | None], TurnEnded | None] = restoring.unended
     lines: Callable[[Mapping[str, Session]], list[Line]] = listings.lines
+    place: Callable[[Header], Message] = project.place_of
     agent_start: Callable[[Entry | None, str, agents.Context], Entry | None] = agents.start
     agent_of: Callable[[str, str, Session, Entry | None], agents.Agent] = agents.agent_of
     assignment: Callable[[str, Entry | None], str] = agents.assignment

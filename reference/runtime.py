@@ -75,7 +75,7 @@ class Runtime:
     def prompt(self, session: Session) -> Prompt:
         """The session's next request, as of now: all of its context, or what the provider does not keep of it yet."""
         header = self.header(session)
-        prompt = prompt_of(header, self.context(session), self.rules.pair)
+        prompt = prompt_of(header, self.context(session), self.rules.pair, self.rules.place(header))
         notes = self.desk.notes_of(session)
         if notes:
             place, *said = prompt.messages

@@ -11,10 +11,12 @@ from forkproof.reference.fork import Child, ForkRequest
 from forkproof.reference.harness import Harness
 from forkproof.reference.mutants.mutant import Mutant
 from forkproof.reference.mutants.surgery import of_forks
-from forkproof.reference.prompt import Blob
+from forkproof.reference.project import place_of
+from forkproof.reference.prompt import Blob, Message
 from forkproof.reference.record import WorkspaceKind
 from forkproof.reference.refusal import Refusal
-from forkproof.reference.session import Edge, Session
+from forkproof.reference.rules import Rules
+from forkproof.reference.session import Edge, Header, Session
 from forkproof.reference.turn import Ended
 from forkproof.reference.undo import Change, Restore, undo
 
@@ -80,6 +82,19 @@ class _DriftsBack(Harness):
         if session is not None and source is not None and session.written:
             session.header = replace(session.header, directory=source.header.directory)
         return await super().prompt(id_, text, attachments)
+
+
+def _told_the_source(rules: Rules) -> Rules:
+    """The statement to the model of a fork's place is that of its source, from its second request on."""
+    places: dict[str, str] = {}
+
+    def place(header: Header) -> Message:
+        again = header.id in places
+        places[header.id] = header.directory
+        source = header.lineage.source if header.lineage is not None else ""
+        return place_of(replace(header, directory=places.get(source, header.directory)) if again else header)
+
+    return replace(rules, place=place)
 
 
 def _without_snapshot(child: Child, _source: Session, _place: Place) -> Child:
@@ -163,6 +178,13 @@ MUTANTS: Final = (
         "cwd-worktree",
         "The record of an isolated fork names the source's directory.",
         rules=of_forks(_old_directory),
+    ),
+    Mutant(
+        "fork-told-it-is-in-the-source",
+        "ENV-4",
+        "cwd-worktree",
+        "From its second request on the model of a fork is told that it works in the source's directory.",
+        rules=_told_the_source,
     ),
     Mutant(
         "fork-drifts-back-to-the-source",
