@@ -171,6 +171,13 @@ class DiesAtStart(Broken):
         raise StartFailed("exit code 127", "reinstall it")
 
 
+class DeclaresNothing(DiesAtStart):
+    """Can do nothing, and says so; a process would not come up."""
+
+    def describe(self) -> Description:
+        return replace(super().describe(), capabilities=frozenset())
+
+
 class DiesAtTheFork(Broken):
     """Ends in the middle of the trace."""
 
