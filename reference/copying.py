@@ -7,16 +7,17 @@ named is not copied (clause CMP-1; seed 000, "repairs affected compaction bounda
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from forkproof.reference.entries import Body, Checkpoint, Edited, Entry, Labelled, UserSaid, on_path
 from forkproof.reference.project import full_path
+from forkproof.reference.reading import listing
 from forkproof.reference.runtime import Runtime
 from forkproof.reference.session import Session
-from forkproof.reference.store import Rebased
+from forkproof.reference.store import Rebased, Wrote
 
-__all__ = ["copy_prefix", "rewritten", "write_anew"]
+__all__ = ["copy_prefix", "rewritten", "take_out", "write_anew"]
 
 
 def rewritten(entry: Entry, copies: Mapping[str, Entry], leaf: Entry | None) -> Body:
@@ -59,6 +60,46 @@ def write_anew(runtime: Runtime, session: Session, leaf: Entry | None, kept: Ite
         if isinstance(body, UserSaid):
             session.moved[copy.turn] = copy
     return copies
+
+
+def take_out(runtime: Runtime, session: Session, turns: Collection[str]) -> None:
+    """Take these turns out of a session: what comes behind them is copied, other branches stay as they are (TRE-1)."""
+    entries, old = listing(session), session.leaf
+    first = next((entry for entry in full_path(session.base) if entry.turn in turns), None)
+    base = session.base if first is None else first.parent
+    inherited = set(full_path(base))
+    session.base = base
+    session.written.clear()
+    runtime.store.write(Rebased(session.header.id, base))
+    copies: dict[str, Entry] = {}
+    gone: dict[str, Entry | None] = {}
+
+    def place(entry: Entry | None) -> Entry | None:
+        if entry is None or entry.id not in gone:
+            return entry if entry is None else copies.get(entry.id, entry)
+        return gone[entry.id]
+
+    for entry in entries:
+        if entry in inherited:
+            continue
+        if entry.turn in turns:
+            gone[entry.id] = place(entry.parent)
+            continue
+        session.leaf = place(entry.parent)
+        if session.leaf is entry.parent:
+            session.written.append(entry)
+            runtime.store.write(Wrote(session.header.id, entry))
+            continue
+        body = rewritten(entry, copies, session.leaf)
+        copy = copies[entry.id] = runtime.append(session, entry.turn, body, entry.stamp.written or entry.stamp.at)
+        if isinstance(body, UserSaid):
+            session.moved[copy.turn] = copy
+    for id_, label in list(session.labels.items()):
+        bearer = place(label.target)
+        del session.labels[id_]
+        if bearer is not None and id_ not in gone:
+            session.labels[bearer.id] = label._replace(target=bearer, setter=copies.get(label.setter.id, label.setter))
+    runtime.stand(session, place(old))
 
 
 def copy_prefix(runtime: Runtime, source: Session, child: Session) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from forkproof.reference.entries import Checkpoint, Entry, UserSaid, on_path
+from forkproof.reference.harness import Harness
 from forkproof.reference.labels import Label
 from forkproof.reference.links import Row, linked
 from forkproof.reference.mutants.mutant import Mutant
@@ -92,6 +93,15 @@ def _first_root_only(entries: Sequence[Entry], labels: Mapping[str, Label]) -> l
         if node.under in known or not known:
             known.add(node.entry.id)
     return [node for node in nodes if node.entry.id in known]
+
+
+class _ForgetsSiblings(Harness):
+    def delete_turns(self, id_: str, turns: Collection[str]) -> Refusal | None:
+        session, refused = self.session(id_), super().delete_turns(id_, turns)
+        if session is not None and refused is None:
+            path = set(full_path(session.leaf))
+            session.written[:] = [entry for entry in session.written if entry in path]
+        return refused
 
 
 # --- history and cut points ----------------------------------------------------------------------------------------
@@ -206,6 +216,13 @@ MUTANTS: Final = (
         "tree-structure",
         "An entry that is stored before its parent becomes a root.",
         rules=lambda rules: replace(rules, linked=_in_stored_order),
+    ),
+    Mutant(
+        "deletion-hides-siblings",
+        "TRE-1",
+        "tree-structure",
+        "Deleting a turn hides every branch but the one that the session stands on.",
+        harness=_ForgetsSiblings,
     ),
     Mutant(
         "fork-shows-no-past",
