@@ -51,6 +51,7 @@ def test_every_field_of_a_record_is_reported() -> None:
                 "snapshot": None,
                 "grants": [],
                 "editor": "on [fp0.two.user]",
+                "memories": [],
             }
 
     run(story())

@@ -13,6 +13,7 @@ from forkproof.reference.project import full_path
 from forkproof.reference.prompt import Prompt
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.session import Session
+from forkproof.reference.tools import TOOLS
 from forkproof.reference.turn import Ended
 from tests.reference_models import Script, call, items, say
 
@@ -70,7 +71,7 @@ def test_a_request_holds_the_settings_the_place_and_the_tools() -> None:
     run(story())
     prompt = model.prompts[0]
     assert (prompt.model, prompt.settings, prompt.session) == ("big", {"effort": "high"}, "session-2")
-    assert prompt.tools == ("write", "edit", "read", "run", "wait", "count")
+    assert prompt.tools == TOOLS
     assert prompt.messages[0].role == "system"
     assert "/main" in str(prompt.messages[0].parts)
 

@@ -121,6 +121,7 @@ def reported(record: Record) -> ForkRecord:
         edge=stated(record.edge),
         grants=stated(list(record.grants)),
         editor=stated(record.editor),
+        memories=stated([]),  # none is shared: what is remembered belongs to the path
     )
 
 
