@@ -177,15 +177,17 @@ def _mutant(word: str) -> str | None:
 def _hint(word: str) -> str:
     """Among everything that can be explained, what was probably meant."""
     from forkproof.adapters.errors import codes
-    from forkproof.conformance.cli.catalogue import cited, loaded_traces
+    from forkproof.conformance.cli.catalogue import loaded_traces
     from forkproof.conformance.contract import load_contract
+    from forkproof.conformance.invariants import all_checks
     from forkproof.conformance.trace.codes import RULES
     from forkproof.conformance.trace.suggestion import did_you_mean, nearest
     from forkproof.conformance.vocabulary import CAPABILITIES, POLICIES
     from forkproof.reference.mutants import every
 
     traces = loaded_traces()
-    checks = [check.id for found in cited(traces).values() for check in found]
+    slug = nearest(word.partition("::")[0], [trace.slug for trace in traces])
+    checks = [check.id for trace in traces if trace.slug == slug for check in all_checks(trace)]
     contract = load_contract()
     mutants = [mutant.name for mutant in every()]
     words: Iterable[Mapping[str, object] | list[str]] = (
