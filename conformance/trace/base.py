@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 __all__ = [
+    "ITEM_PATTERN",
     "CapabilityName",
     "ClauseId",
     "ItemName",
@@ -37,12 +38,8 @@ T = TypeVar("T")
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=40)]
 ClauseId = Annotated[str, StringConstraints(pattern=r"^[A-Z]+-[0-9]+$")]
 CapabilityName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$")]
-ItemName = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^[a-z][a-z0-9-]*\.(user|say|think|attachment|call|result|summary|edit)(\.[0-9]+)?$", max_length=80
-    ),
-]
+ITEM_PATTERN = r"^[a-z][a-z0-9-]*\.(user|say|think|attachment|call|result|summary|edit)(\.[0-9]+)?$"
+ItemName = Annotated[str, StringConstraints(pattern=ITEM_PATTERN, max_length=80)]
 RelativePath = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 Many: TypeAlias = Annotated[tuple[T, ...], Strict(False)]  # noqa: FBT003  # Strict's own spelling

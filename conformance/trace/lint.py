@@ -35,6 +35,7 @@ _RULES: tuple[_Rule, ...] = (
     lint_names.sources,
     lint_names.duplicates,
     lint_names.step_names,
+    lint_names.shared_ids,
     lint_names.expected_names,
     lint_tree.tree_steps,
     lint_tree.tree_items,

@@ -22,7 +22,7 @@ from forkproof.conformance.trace.model import (
     SteerStep,
     TurnStep,
 )
-from forkproof.conformance.trace.names import Kind
+from forkproof.conformance.trace.names import Kind, calls_of
 from forkproof.conformance.trace.place import Path
 from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
 from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep, RestoreStep, UserEditsStep
@@ -30,7 +30,7 @@ from forkproof.conformance.trace.steps_durable import DeleteStep, ResumeStep, Re
 from forkproof.conformance.trace.suggestion import did_you_mean
 from forkproof.conformance.trace.walk import walk
 
-__all__ = ["clauses", "duplicates", "expected_names", "sources", "step_names"]
+__all__ = ["clauses", "duplicates", "expected_names", "shared_ids", "sources", "step_names"]
 
 _SOURCE = re.compile(r"seed [0-9]{3}|design [0-9]+|[a-z][a-z0-9]*-[0-9]+[a-z]?")
 _CUTS = ("before", "after", "interrupted")
@@ -97,6 +97,20 @@ def step_names(story: Story) -> Iterator[Fault]:
                 yield from _refer(story, held, step.release, index, (*path, "release"))
             case ForkStep():
                 yield from _fork(story, step, index, path)
+
+
+def shared_ids(story: Story) -> Iterator[Fault]:
+    """A call that bears another one's wire id names one that came before it."""
+    before: set[str] = set()
+    for _, path, step in walk(story.trace):
+        for below, call in calls_of(step) if isinstance(step, TurnStep | QueueStep) else ():
+            name = call.same_id_as
+            if name is not None and name not in before:
+                place = (*path, *below, "same_id_as")
+                known = name in story.names.known["call"]
+                message = f"the call `{name}` comes only later" if known else f"no call `{name}`"
+                yield Fault(place, "FPL022" if known else "FPL021", message)
+            before.add(call.call)
 
 
 def _compaction_or(story: Story, kind: Kind, name: str) -> Kind:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forkproof.conformance.trace.base import TraceModel, UnknownName
+from forkproof.conformance.trace.base import ITEM_PATTERN, TraceModel, UnknownName
 from forkproof.conformance.trace.document import Document
 from forkproof.conformance.trace.expect import Expectation
 from forkproof.conformance.trace.model import ImportedTurn, Trace
@@ -69,7 +69,7 @@ _TAGGED: Mapping[str, type[TraceModel]] = {
 }
 _FORMS = {
     "^[a-z][a-z0-9-]*$": "a name: lower-case letters, digits and hyphens, a letter first",
-    r"^[a-z][a-z0-9-]*\.(user|say|think|attachment|call|result|summary)(\.[0-9]+)?$": "an item, e.g. plan.user or edit.result",
+    ITEM_PATTERN: "an item, e.g. plan.user or edit.result",
     "^[A-Z]+-[0-9]+$": "a clause id, e.g. CUT-1",
     r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$": "a capability, e.g. fork.before",
     r"^[a-z][a-z0-9-]*\.(started|asked)$": "CALL.started or CALL.asked, e.g. `job.started`",
