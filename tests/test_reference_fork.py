@@ -53,7 +53,7 @@ def test_the_record_of_a_fork() -> None:
         )
         child = stage.harness.session("session-2")
         assert child is not None
-        assert child.header.lineage == Lineage(stage.main, revision.id, {"before": two}, "fork")
+        assert child.header.lineage == Lineage(stage.main, revision.id, {"before": two}, "fork", 1)
         assert child.header.settings == {name: setting.value for name, setting in record.settings.items()}
 
     asyncio.run(story())
