@@ -192,6 +192,8 @@ def _moved(runtime: Runtime, session: Session, selected: Selected) -> Moved:
 
 def keep_labels(runtime: Runtime, source: Session, child: Session) -> None:
     """Give a fork the labels of entries on its path; those that were set elsewhere are set anew in it (LBL-2)."""
+    if not source.labels:
+        return
     leaf = child.leaf
     for label in runtime.rules.carried(source.labels, leaf):
         setter = label.setter
