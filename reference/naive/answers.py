@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from forkproof.reference.prompt import Prompt, Text
 
-__all__ = ["Answer", "Failed", "Model", "No", "Stalled", "Use"]
+__all__ = ["Answer", "Failed", "Model", "No", "Person", "Stalled", "Use"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,9 @@ class Stalled:
 Answer: TypeAlias = list[Text | Use] | Failed | Stalled
 
 Model: TypeAlias = Callable[[Prompt], Answer]
+
+Person: TypeAlias = Callable[[str], str]
+"""Answers whether the call of this id may run: allow_once, allow_for_session, allow_always or reject."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from forkproof.reference.naive.items import Item, turn_items, turns
 from forkproof.reference.naive.session import Session
 from forkproof.reference.prompt import Text
 
-__all__ = ["Asked", "Prefix", "cut_out", "record_of", "settings_of"]
+__all__ = ["Asked", "Prefix", "cut_out", "record_of"]
 
 
 class Asked(NamedTuple):
@@ -50,16 +50,6 @@ def cut_out(items: list[Item], kind: str, turn: str, running: str, busy_source: 
     last = items[end - 1]
     answered = last.kind == "answer" and end < len(items) and all(isinstance(part, Text) for part in last.parts)
     return Prefix(items[:end], {"after": turn}) if last.kind == "end" or answered else None
-
-
-def settings_of(
-    source: Mapping[str, str], defaults: Mapping[str, str], overrides: Mapping[str, str]
-) -> dict[str, tuple[str, str]]:
-    """Each setting of a child with its origin."""
-    settings = {name: (value, "default") for name, value in defaults.items()}
-    settings.update({name: (value, "cut") for name, value in source.items()})
-    settings.update({name: (value, "override") for name, value in overrides.items()})
-    return settings
 
 
 def record_of(

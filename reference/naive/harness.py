@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from forkproof.reference.naive.answers import No
-from forkproof.reference.naive.forking import Asked, cut_out, record_of, settings_of
+from forkproof.reference.naive.choosing import settings_of_child
+from forkproof.reference.naive.forking import Asked, cut_out, record_of
 from forkproof.reference.naive.items import Item
 from forkproof.reference.naive.lasting import Lasting
 from forkproof.reference.naive.navigation import carry_labels
@@ -43,12 +44,15 @@ class NaiveHarness(Lasting):
             return No("other")
         if asked.isolated:
             self.places[asked.directory] = dict(source.files)
-        origins = settings_of(source.settings, self.choices.defaults, asked.overrides)
+        choices = self.choices
+        origins = settings_of_child(source, prefix.items, asked.overrides, choices.defaults, choices.settings_source)
         settings = {name: value for name, (value, _) in origins.items()}
         revision = source.path[-1].id if source.path else "empty"
         files = self.places[asked.directory]
         child = Session(self._new("s"), asked.directory, files, settings)
         child.begin_with(prefix.items)
+        child.source, child.begun = source, prefix.items[-1].id if prefix.items else ""
+        child.given = {name: value for name, (value, origin) in origins.items() if origin in ("override", "latest")}
         child.lineage = {"source": source.id, "revision": revision, "cut": prefix.cut, "edge": "fork"}
         self.sessions[child.id] = child
         if "interrupted" in prefix.cut:

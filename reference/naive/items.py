@@ -20,11 +20,11 @@ class Item:
     `text`, `covers` names the conversation and the first and last item that it covers (clause CMP-8), and `kept` is a
     copy of the items that stay word for word (CMP-6). left: a branch was left; `covers` names the conversation and the
     item where it stood (NAV-5). label, edit: the item `target` got the name, or other words for the model, in `text`.
-    `words` are such other words, where an edit counts.
+    set: the session `call` has the settings `chosen` from here on. `words` are such other words, where an edit counts.
     """
 
     id: str
-    kind: Literal["user", "steered", "answer", "result", "end", "summary", "left", "label", "edit"]
+    kind: Literal["user", "steered", "answer", "result", "end", "summary", "left", "label", "edit", "set"]
     turn: str = ""
     text: str = ""
     parts: tuple[Text | ToolCall, ...] = ()
@@ -33,6 +33,7 @@ class Item:
     covers: tuple[str, str, str] = ("", "", "")
     kept: list[Item] = field(default_factory=list)
     words: str | None = None
+    chosen: dict[str, str] = field(default_factory=dict)
 
 
 def context(path: list[Item]) -> list[Item]:
@@ -58,7 +59,7 @@ def speaks(item: Item) -> bool:
     """Whether the model reads this item."""
     if item.kind == "end":
         return item.text not in ("end_turn", "failed")
-    return item.kind not in ("label", "edit")
+    return item.kind not in ("label", "edit", "set")
 
 
 def turns(items: list[Item]) -> list[str]:

@@ -52,22 +52,24 @@ class Lasting(Moves):
         return No("busy") if session.under is not None else session
 
     def delete_turns(self, id_: str, gone: Collection[str]) -> No | None:
-        """Take turns out of a session's path. What comes behind is copied, and what it points to with it (CMP-1)."""
+        """Take turns out of a session. What hangs behind them is copied, and what it points to with it (CMP-1)."""
         session = self._quiet(id_)
         if isinstance(session, No):
             return session
         if not set(gone) <= {item.turn for item in session.path}:
             return No("unknown-cut")
-        path, labels = session.path, session.labels
-        first = next(number for number, item in enumerate(path) if item.turn in gone)
-        session.path, session.log, session.ways, session.labels = [], [], {}, {}
-        session.begin_with(path[:first])
-        copies = {item.id: item for item in path[:first]}
-        for item in path[first:]:
+        stood, log, ways, labels = session.path, session.log, session.ways, session.labels
+        session.log, session.ways, session.labels = [], {}, {}
+        copies: dict[str, Item] = {}
+        led: dict[str, list[Item]] = {}
+        for item in log:
+            before = ways[item.id][:-1]
+            session.path = led[before[-1].id] if before else []
             if item.turn not in gone:
-                copy = self._copy(item, copies, gone)
-                copies[item.id] = copy
-                session.add(copy)
+                copies[item.id] = item if session.path == before else self._copy(item, copies, gone)
+                session.add(copies[item.id])
+            led[item.id] = session.path
+        session.path = led[stood[-1].id] if stood else []
         for target, label in labels.items():
             if target in copies and label.setter in copies:
                 session.labels[copies[target].id] = Label(label.text, label.at, copies[label.setter].id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from forkproof.reference.naive.choosing import in_force
 from forkproof.reference.naive.items import Item, context, speaks
 from forkproof.reference.naive.session import Session
 from forkproof.reference.prompt import Message, Prompt, Text, ToolCall, ToolResult
@@ -41,7 +42,7 @@ def _prompt(session: Session, shown: list[Item], tools: tuple[str, ...]) -> Prom
         elif item.kind != "result" and speaks(item):
             text = _told(item) if item.words is None else item.words
             messages.append(Message("user", (Text(text),)))
-    settings = session.settings
+    settings = in_force(session, session.path)
     sent = {name: settings[name] for name in ("effort",) if name in settings}
     return Prompt(tuple(messages), tools, settings.get("model", ""), sent, session.id)
 

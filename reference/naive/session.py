@@ -56,7 +56,8 @@ class Session:
     """A session: everything in it is its own, apart from shared files.
 
     path: where it stands, as all that led there. log: everything that was recorded, in that order. ways: for each item
-    the path that ends with it.
+    the path that ends with it. source, begun, given: of a fork, the session that it was made from, the last item it
+    began with, and the settings that are its own wherever it stands.
     """
 
     id: str
@@ -68,6 +69,9 @@ class Session:
     ways: dict[str, list[Item]] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     lineage: dict[str, Any] | None = None
+    source: Session | None = None
+    begun: str = ""
+    given: dict[str, str] = field(default_factory=dict)
     under: Under | None = None
     queue: list[Held] = field(default_factory=list)
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from forkproof.reference.naive.answers import Failed, Model, No, Stalled, Use
+from forkproof.reference.naive.answers import Failed, Model, No, Person, Stalled, Use
+from forkproof.reference.naive.choosing import in_force
 from forkproof.reference.naive.files import Files, write
 from forkproof.reference.naive.forking import Asked
 from forkproof.reference.naive.items import Item
@@ -23,19 +24,21 @@ class Choices:
     """Where the contract leaves a choice.
 
     busy_source: what a fork of a busy source does. retained_turns: how many turns a compaction keeps. defaults: the
-    settings of a session that was opened without any. tools: those that a model is offered.
+    settings of a session that was opened without any. tools: those that a model is offered. settings_source: whether a
+    child has the settings of the cut, or the latest ones.
     """
 
     busy_source: str = "interrupt"
     retained_turns: int = 1
     defaults: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
+    settings_source: str = "cut"
 
 
 class Turns:
     """Sessions as lists of items."""
 
-    def __init__(self, model: Model, choices: Choices) -> None:
+    def __init__(self, model: Model, choices: Choices, person: Person) -> None:
         self.model = model
         self.choices = choices
         self.places: dict[str, Files] = {}
@@ -43,6 +46,9 @@ class Turns:
         self.runs: dict[str, int] = {}
         self.released: set[str] = set()
         self.asleep: set[str] = set()
+        self.person = person
+        self.questions: list[tuple[str, str, str]] = []
+        self.approved: set[tuple[str, str]] = set()
         self._made = 0
 
     def _new(self, kind: str) -> str:
@@ -143,7 +149,8 @@ class Turns:
             if parts:
                 session.add(Item(self._new("i"), "answer", turn.id, parts=parts))
             turn.waiting = [part for part in answer if isinstance(part, Use)]
-            if not turn.waiting and not turn.heard:
+            self._refuse_calls(session, turn)
+            if len(parts) == sum(isinstance(part, Text) for part in parts) and not turn.heard:
                 self._end(session, turn, "end_turn")
             self._run_calls(session, turn)
 
@@ -152,6 +159,29 @@ class Turns:
         for text in turn.heard:
             session.add(Item(self._new("i"), "steered", turn.id, text))
         turn.heard = []
+
+    def _refuse_calls(self, session: Session, turn: Under) -> None:
+        """Calls that the permission mode does not allow, or the person, fail without having run (AUT-3)."""
+        mode = in_force(session, session.path)["permissions"]
+        for use in list(turn.waiting):
+            if use.tool == "read" or mode == "auto":
+                continue
+            earlier = {(session.id, use.tool), ("", use.tool)} & self.approved
+            allowed = mode == "ask" and bool(earlier or self._asked(session, use))
+            if not allowed:
+                turn.waiting.remove(use)
+                text = f"{use.start}\nnot allowed\n{use.end.replace('.end]', '.failed]')}"
+                session.add(Item(self._new("i"), "result", turn.id, text, call=use.id))
+
+    def _asked(self, session: Session, use: Use) -> bool:
+        """Ask the person. An answer holds for this call, for all of this session, or for every session (AUT-1)."""
+        self.questions.append((session.id, use.id, use.tool))
+        answer = self.person(use.id)
+        if answer == "allow_for_session":
+            self.approved.add((session.id, use.tool))
+        if answer == "allow_always":
+            self.approved.add(("", use.tool))
+        return answer != "reject"
 
     def _run_calls(self, session: Session, turn: Under) -> None:
         """Run each call that need not wait."""
@@ -184,6 +214,15 @@ class Turns:
                 self._run_calls(session, turn)
                 if not turn.waiting:
                     self._ask(session, turn)
+
+    def configure(self, id_: str, settings: Mapping[str, str]) -> Item | No:
+        """Change settings from here on, on this path (SET-7)."""
+        session = self._idle(id_)
+        if isinstance(session, No):
+            return session
+        item = Item(self._new("i"), "set", call=id_, chosen=dict(settings))
+        session.add(item)
+        return item
 
     def cancel(self, id_: str) -> bool:
         """Interrupt what is under way in a session; whether there was anything."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from forkproof.reference import entries
+from forkproof.reference.approvals import Decision, Question
 from forkproof.reference.cut import Point
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.harness import Compacted, Harness, PastTurn
@@ -23,7 +24,7 @@ from forkproof.reference.turn import Ended
 from forkproof.reference.wording import SUMMARIZE, marker
 from tests.deep.program import Setup
 from tests.deep.same import Id
-from tests.deep.script import Said, Script
+from tests.deep.script import Said, Script, decision
 from tests.deep.side import Ask, Pending, Plain, lines, refused
 from tests.deep.stepped_loop import SteppedLoop
 
@@ -41,6 +42,7 @@ _KINDS: Final[Mapping[type, str]] = {
     entries.BranchLeft: "left",
     entries.Labelled: "label",
     entries.Edited: "edit",
+    entries.SettingsChanged: "set",
 }
 
 
@@ -51,8 +53,15 @@ class FirstSide:
         self.script = Script()
         self._loop = SteppedLoop()
         self._directories: list[str] = []
-        self.semantics = Semantics(busy_source=setup.busy_source, retained_turns=setup.retained_turns)
-        self.harness = harness(self._model, semantics=self.semantics, rules=rules)
+        self._questions: list[Question] = []
+        semantics = Semantics(
+            setup.busy_source, retained_turns=setup.retained_turns, settings_source=setup.settings_source
+        )
+        self.harness = harness(self._model, semantics=semantics, rules=rules, person=self._person)
+
+    async def _person(self, question: Question) -> Decision:
+        self._questions.append(question)
+        return decision(question.call)
 
     async def _model(self, prompt: Prompt) -> Reply | Failure:
         match self.script.answer(prompt):
@@ -151,6 +160,9 @@ class FirstSide:
     def delete_turns(self, session: str, turns: Sequence[str]) -> Plain:
         return _done(self.harness.delete_turns(session, turns))
 
+    def configure(self, session: str, settings: Mapping[str, str]) -> Plain:
+        return _answer(self.harness.authority.configure(session, settings))
+
     def cancel(self, session: str) -> Pending:
         return _pending(self._loop.start(self.harness.cancel(session)))
 
@@ -170,6 +182,7 @@ class FirstSide:
             "sessions": [self._session(id_) for id_ in self.harness.sessions()],
             "files": {directory: dict(machine.workspace(directory).files()) for directory in there},
             "runs": dict(machine.runs()),
+            "questions": [[Id("session", q.session), q.call, q.tool] for q in self._questions],
         }
 
     def _session(self, id_: str) -> Plain:
@@ -182,7 +195,7 @@ class FirstSide:
         return {
             "session": Id("session", header.id),
             "directory": header.directory,
-            "settings": dict(header.settings),
+            "settings": dict(self.harness._runtime.settings(session)),
             "lineage": lineage and _edge(lineage.source, lineage.revision, lineage.cut, lineage.edge),
             "points": [[Id("turn", point.turn), point.text] for point in self.harness.fork_points(id_)],
             "entries": [[Id("entry", e.id), _KINDS[type(e.body)]] for e in listing.entries],

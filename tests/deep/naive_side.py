@@ -9,6 +9,7 @@ from typing import Any, Final
 from forkproof.reference.inherit import DEFAULTS
 from forkproof.reference.naive import files
 from forkproof.reference.naive.answers import Answer, Failed, No, Stalled, Use
+from forkproof.reference.naive.choosing import in_force
 from forkproof.reference.naive.forking import Asked
 from forkproof.reference.naive.harness import NaiveHarness
 from forkproof.reference.naive.navigation import listing, tree
@@ -19,7 +20,7 @@ from forkproof.reference.prompt import Prompt, Text
 from forkproof.reference.tools import TOOLS
 from tests.deep.program import Setup
 from tests.deep.same import Id
-from tests.deep.script import Said, Script
+from tests.deep.script import Said, Script, decision
 from tests.deep.side import Ask, Pending, Plain, lines, refused
 
 __all__ = ["NaiveSide"]
@@ -33,7 +34,8 @@ class NaiveSide:
 
     def __init__(self, setup: Setup) -> None:
         self.script = Script()
-        self.harness = NaiveHarness(self._model, Choices(setup.busy_source, setup.retained_turns, DEFAULTS, TOOLS))
+        choices = Choices(setup.busy_source, setup.retained_turns, DEFAULTS, TOOLS, setup.settings_source)
+        self.harness = NaiveHarness(self._model, choices, decision)
 
     def _model(self, prompt: Prompt) -> Answer:
         match self.script.answer(prompt):
@@ -117,6 +119,10 @@ class NaiveSide:
     def delete_turns(self, session: str, turns: Sequence[str]) -> Plain:
         return _done(self.harness.delete_turns(session, turns))
 
+    def configure(self, session: str, settings: Mapping[str, str]) -> Plain:
+        item = self.harness.configure(session, settings)
+        return refused(item.reason) if isinstance(item, No) else Id("entry", item.id)
+
     def cancel(self, session: str) -> Pending:
         was = self.harness.cancel(session)
         return lambda: was
@@ -136,7 +142,7 @@ class NaiveSide:
                 {
                     "session": Id("session", session.id),
                     "directory": session.directory,
-                    "settings": session.settings,
+                    "settings": in_force(session, session.path),
                     "lineage": _lineage(session.lineage),
                     "points": [[Id("turn", item.turn), item.text] for item in session.path if item.kind == "user"],
                     "entries": [[Id("entry", item.id), item.kind] for item in session.log],
@@ -146,6 +152,7 @@ class NaiveSide:
             ],
             "files": {directory: files.texts(found) for directory, found in self.harness.places.items()},
             "runs": self.harness.runs,
+            "questions": [[Id("session", s), call, tool] for s, call, tool in self.harness.questions],
         }
 
     def wording(self, text: str) -> Plain:

@@ -20,6 +20,7 @@ _PLAYED_BY: Final[Mapping[type, str]] = {
     p.Branch: "_branch",
     p.Cancel: "_cancel",
     p.Compact: "_compact",
+    p.Configure: "_configure",
     p.Delete: "_delete",
     p.Fork: "_fork",
     p.Import: "_import",
@@ -191,6 +192,11 @@ class Play:
         self._at_once(
             [side.delete_turns(self._session(n, step.session), [turns[n]]) for n, side in enumerate(self._sides)]
         )
+
+    def _configure(self, step: p.Configure) -> None:
+        chosen = dict(step.settings)
+        self.story.tell(set=chosen, in_=self._name(step.session))
+        self._at_once([side.configure(self._session(n, step.session), chosen) for n, side in enumerate(self._sides)])
 
     def _compact(self, step: p.Compact) -> None:
         summary = f"m{self._new()}"

@@ -16,6 +16,7 @@ __all__ = [
     "Branch",
     "Cancel",
     "Compact",
+    "Configure",
     "Delete",
     "Fork",
     "Import",
@@ -177,21 +178,30 @@ class Delete:
     whole: bool
 
 
+@dataclass(frozen=True)
+class Configure:
+    """A session's settings are changed."""
+
+    session: int
+    settings: tuple[tuple[str, str], ...]
+
+
 Step: TypeAlias = (
     Turn
+    | Say
     | Release
     | Cancel
     | Compact
     | Fork
-    | Open
-    | Import
-    | PersonWrites
-    | Say
     | Branch
     | Reword
     | Read
+    | Configure
     | Restart
     | Delete
+    | Open
+    | Import
+    | PersonWrites
 )
 
 
@@ -201,6 +211,7 @@ class Setup:
 
     busy_source: Literal["interrupt", "last-committed", "refuse", "wait"] = "interrupt"
     retained_turns: int = 1
+    settings_source: Literal["cut", "latest"] = "cut"
 
 
 @dataclass(frozen=True)
@@ -215,7 +226,16 @@ _PATHS = ("a", "b", "d/a", "d", "d/e/b", "./a", "../x", "/main/b", ".hidden")
 _paths = st.sampled_from(_PATHS)
 _texts = st.sampled_from(("", "one\n", "two\none\n", "onetwo\N{SNOWMAN}\n"))
 _settings = st.lists(
-    st.sampled_from((("model", "m2"), ("effort", "high"), ("permissions", "auto"), ("tone", "dry"))),
+    st.sampled_from(
+        (
+            ("model", "m2"),
+            ("effort", "high"),
+            ("permissions", "auto"),
+            ("permissions", "ask"),
+            ("permissions", "read-only"),
+            ("tone", "dry"),
+        )
+    ),
     max_size=2,
     unique_by=lambda pair: pair[0],
 ).map(tuple)
@@ -290,6 +310,7 @@ _steps: st.SearchStrategy[Step] = st.one_of(
     st.builds(Say, _sessions, st.sampled_from(("steer", "queue")), st.lists(_rounds, max_size=1).map(tuple)),
     st.builds(Release, st.integers(0, 3)),
     st.builds(Cancel, _sessions),
+    st.builds(Configure, _sessions, _settings),
     _apart(
         st.one_of(
             st.builds(
@@ -312,7 +333,12 @@ _steps: st.SearchStrategy[Step] = st.one_of(
     ),
 )
 _chapters = st.lists(_steps, min_size=1, max_size=6)
-_setups = st.builds(Setup, st.sampled_from(("interrupt", "last-committed", "refuse", "wait")), st.integers(0, 2))
+_setups = st.builds(
+    Setup,
+    st.sampled_from(("interrupt", "last-committed", "refuse", "wait")),
+    st.integers(0, 2),
+    st.sampled_from(("cut", "cut", "latest")),
+)
 
 
 def programs(chapters: int) -> st.SearchStrategy[Program]:

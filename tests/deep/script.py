@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from forkproof.reference.prompt import Prompt, Text
 from tests.deep.program import Round
 
-__all__ = ["Answer", "Said", "Script", "Used", "is_a_persons", "written_out"]
+__all__ = ["Answer", "Said", "Script", "Used", "decision", "is_a_persons", "written_out"]
 
 _PERSON: Final = re.compile(r"u\d+(\.\d+)?")
 
@@ -34,6 +34,12 @@ class Used:
 
 
 Answer: TypeAlias = Sequence[Said | Used] | Literal["fails", "stalls"]
+
+
+def decision(call: str) -> Literal["allow_once", "allow_for_session", "allow_always", "reject"]:
+    """What the person answers when a call asks; each call of this id gets the same answer."""
+    answers: Final = ("reject", "allow_once", "allow_for_session", "allow_always", "allow_once")
+    return answers[sum(map(ord, call)) % 5]
 
 
 def is_a_persons(text: str) -> bool:

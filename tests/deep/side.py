@@ -99,6 +99,10 @@ class Side(Protocol):
         """Take turns out of a session."""
         ...
 
+    def configure(self, session: str, settings: Mapping[str, str]) -> Plain:
+        """Change settings."""
+        ...
+
     def cancel(self, session: str) -> Pending:
         """Interrupt what is under way."""
         ...
