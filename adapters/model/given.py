@@ -50,10 +50,13 @@ class Given:
                     pass
 
     def call_name(self, call: ToolCall, gone: Iterable[str]) -> str | None:
-        """Whose call this is where several bear its id: by its arguments, else the first not `gone` by; else None."""
+        """Whose call this is where several bear its id: by marker, arguments, or the first not `gone` by; else None."""
         bearers = self.calls.get(call.id, {})
         if len(bearers) < 2:  # noqa: PLR2004  # an id of one call tells it by itself
             return None
+        marked = next((name for name in bearers if f".{name}.start]" in str(call.arguments)), None)
+        if marked is not None:
+            return marked
         left = [name for name in bearers if name not in set(gone)] or list(bearers)
         return next((name for name in left if _same(bearers[name], call.arguments)), left[0])
 

@@ -6,7 +6,8 @@ Rules FPL020 to FPL025; `codes` says what each means.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from forkproof.conformance.trace.base import UnknownName
 from forkproof.conformance.trace.expect import Covers
@@ -25,8 +26,8 @@ from forkproof.conformance.trace.model import (
 from forkproof.conformance.trace.names import Kind, calls_of
 from forkproof.conformance.trace.place import Path
 from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
-from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep, RestoreStep, UserEditsStep
 from forkproof.conformance.trace.steps_durable import DeleteStep, ResumeStep, RetryStep
+from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep, RestoreStep, UserEditsStep
 from forkproof.conformance.trace.suggestion import did_you_mean
 from forkproof.conformance.trace.walk import walk
 
@@ -59,36 +60,39 @@ def duplicates(story: Story) -> Iterator[Fault]:
         yield Fault(path, "FPL023", message)
 
 
+_Spoken: TypeAlias = tuple[tuple[Kind, str, str], ...]
+_IN_SESSION: _Spoken = (("session", "in_", "in"),)
+_SPEAKS_OF: Mapping[type, _Spoken] = {
+    TurnStep: _IN_SESSION,
+    CompactStep: _IN_SESSION,
+    QueueStep: _IN_SESSION,
+    SteerStep: _IN_SESSION,
+    SetStep: (("session", "set_", "set"),),
+    ApproveStep: (("call", "approve", "approve"),),
+    DenyStep: (("call", "deny", "deny"),),
+    CancelStep: (("session", "cancel", "cancel"),),
+    RestoreStep: (*_IN_SESSION, ("turn", "before", "before")),
+    FoldStep: (("session", "fold", "fold"),),
+    DueStep: (("wake-up", "due", "due"),),
+}
+"""Kind of step -> the names that it speaks of: their kind, the field, and the key in the file."""
+
+
 def step_names(story: Story) -> Iterator[Fault]:
     """The names that steps go by: sessions they act in, turns they cut at or wait for, calls they release."""
     for number, path, step in walk(story.trace):
         # Steps that run at the same time can't speak of each other.
         index = number - 1 if "together" in path else number
+        for kind, field, key in _SPEAKS_OF.get(type(step), ()):
+            yield from _refer(story, kind, getattr(step, field), index, (*path, key))
         match step:
-            case TurnStep() | CompactStep() | QueueStep() | SteerStep():
-                yield from _refer(story, "session", step.in_, index, (*path, "in"))
-            case SetStep():
-                yield from _refer(story, "session", step.set_, index, (*path, "set"))
-            case ApproveStep():
-                yield from _refer(story, "call", step.approve, index, (*path, "approve"))
-            case DenyStep():
-                yield from _refer(story, "call", step.deny, index, (*path, "deny"))
             case ResumeStep() | DeleteStep() | RetryStep():
                 yield from _stored(story, step, index, path)
-            case CancelStep():
-                yield from _refer(story, "session", step.cancel, index, (*path, "cancel"))
             case CheckStep():
                 looked_at: Kind = "agent" if step.check in story.names.known["agent"] else "session"
                 yield from _refer(story, looked_at, step.check, index, (*path, "check"))
             case DelegateStep() | UserEditsStep():
                 yield from _refer(story, "session", step.in_, index - 1, (*path, "in"))
-            case RestoreStep():
-                yield from _refer(story, "session", step.in_, index, (*path, "in"))
-                yield from _refer(story, "turn", step.before, index, (*path, "before"))
-            case FoldStep():
-                yield from _refer(story, "session", step.fold, index, (*path, "fold"))
-            case DueStep():
-                yield from _refer(story, "wake-up", step.due, index, (*path, "due"))
             case AwaitStep():
                 awaited = _compaction_or(story, "turn", step.await_)
                 yield from _refer(story, awaited, step.await_, index, (*path, "await"))
@@ -97,6 +101,8 @@ def step_names(story: Story) -> Iterator[Fault]:
                 yield from _refer(story, held, step.release, index, (*path, "release"))
             case ForkStep():
                 yield from _fork(story, step, index, path)
+            case _:
+                pass
 
 
 def shared_ids(story: Story) -> Iterator[Fault]:
@@ -180,57 +186,59 @@ def _no_item(story: Story, item: str) -> str:
     return f"no item `{item}`{did_you_mean(item, story.names.items)}"
 
 
+_NAMED: Mapping[str, Kind] = {
+    "marks_interruption": "turn",
+    "no_interruption": "turn",
+    "withdrawn": "call",
+    "works_in": "session",
+    "revision_differs_from": "session",
+    "prefix_of": "session",
+    "opens": "session",
+    "same_prefix_as": "session",
+}
+_LISTED: Mapping[str, Kind] = {"schedules": "wake-up", "titles_differ": "session"}
+_KEYED: Mapping[str, Kind] = {"result": "call", "runs": "counter", "processes": "process", "lineage": "session"}
+"""Kind of expectation -> the kind of the name, the names in the list, or the keys that it holds."""
+
+
 def _others(story: Story, check: StepCheck) -> Iterator[Fault]:
     wanted, index = check.expectation, check.index
-    for call in wanted.result or {}:
-        yield from _refer(story, "call", call, index, (*check.path, "result", call), key=True)
-    for counter in wanted.runs or {}:
-        yield from _refer(story, "counter", counter, index, (*check.path, "runs", counter), key=True)
-    if wanted.marks_interruption is not None:
-        yield from _refer(story, "turn", wanted.marks_interruption, index, (*check.path, "marks_interruption"))
-    yield from _of_busy(story, check)
-    for call in wanted.schedules or ():
-        yield from _refer(story, "wake-up", call, index, (*check.path, "schedules"))
-    for kind in ("works_in", "revision_differs_from"):
-        name = getattr(wanted, kind)
-        if name is not None:
-            yield from _refer(story, "session", name, index, (*check.path, kind))
-    for kind in ("prefix_of", "opens"):
-        if getattr(wanted, kind) is not None:
-            yield from _refer(story, "session", getattr(wanted, kind), index, (*check.path, kind))
-    for label, source in (wanted.lineage or {}).items():
-        yield from _refer(story, "session", label, index, (*check.path, "lineage", label), key=True)
+    for field, kind in _NAMED.items():
+        if getattr(wanted, field) is not None:
+            yield from _refer(story, kind, getattr(wanted, field), index, (*check.path, field))
+    for field, kind in _LISTED.items():
+        for number, name in enumerate(getattr(wanted, field) or ()):
+            yield from _refer(story, kind, name, index, (*check.path, field, number))
+    for field, kind in _KEYED.items():
+        for name in getattr(wanted, field) or {}:
+            yield from _refer(story, kind, name, index, (*check.path, field, name), key=True)
+    yield from _sessions(story, check)
+    yield from _left_out(story, check)
+    if wanted.summary_covers is not None:
+        yield from _covers(story, wanted.summary_covers, index, (*check.path, "summary_covers"))
+    yield from _record(story, check)
+
+
+def _sessions(story: Story, check: StepCheck) -> Iterator[Fault]:
+    """The sessions that stand behind another name: its sources, and for whom a process runs."""
+    for label, source in (check.expectation.lineage or {}).items():
         if source != "none":
-            yield from _refer(story, "session", source, index, (*check.path, "lineage", label))
-    for number, label in enumerate(wanted.titles_differ or ()):
-        yield from _refer(story, "session", label, index, (*check.path, "titles_differ", number))
-    if wanted.same_prefix_as is not None:
-        yield from _refer(story, "session", wanted.same_prefix_as, index, (*check.path, "same_prefix_as"))
-    for number, name in enumerate(wanted.same_next_prompt_without or ()):
+            yield from _refer(story, "session", source, check.index, (*check.path, "lineage", label))
+    for process, sessions in (check.expectation.processes or {}).items():
+        for number, session in enumerate(sessions):
+            yield from _refer(story, "session", session, check.index, (*check.path, "processes", process, number))
+
+
+def _left_out(story: Story, check: StepCheck) -> Iterator[Fault]:
+    """The steps that a control run leaves out."""
+    for number, name in enumerate(check.expectation.same_next_prompt_without or ()):
         path = (*check.path, "same_next_prompt_without", number)
         since = story.names.parts.get(name)
         if since is None:
             hint = did_you_mean(name, story.names.parts)
             yield Fault(path, "FPL021", f"no turn, fork or compaction `{name}` that could be left out{hint}")
-        elif since > index:
+        elif since > check.index:
             yield Fault(path, "FPL022", f"`{name}` comes only in a later step")
-    yield from _record(story, check)
-
-
-def _of_busy(story: Story, check: StepCheck) -> Iterator[Fault]:
-    """The names in expectations on interruptions, questions, processes and summaries."""
-    wanted, index = check.expectation, check.index
-    if wanted.withdrawn is not None:
-        yield from _refer(story, "call", wanted.withdrawn, index, (*check.path, "withdrawn"))
-    for process, sessions in (wanted.processes or {}).items():
-        path = (*check.path, "processes", process)
-        yield from _refer(story, "process", process, index, path, key=True)
-        for number, session in enumerate(sessions):
-            yield from _refer(story, "session", session, index, (*path, number))
-    if wanted.no_interruption is not None:
-        yield from _refer(story, "turn", wanted.no_interruption, index, (*check.path, "no_interruption"))
-    if wanted.summary_covers is not None:
-        yield from _covers(story, wanted.summary_covers, index, (*check.path, "summary_covers"))
 
 
 def _covers(story: Story, covers: Covers, index: int, path: Path) -> Iterator[Fault]:

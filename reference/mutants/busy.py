@@ -160,7 +160,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "running-turn-cut-as-whole",
-        "SNAP-4",
+        "CUT-5",
         "mixed-snapshot",
         "A cut after the turn that still runs takes what there is of it for all of it.",
         rules=lambda rules: replace(rules, cut=_open_turns_are_whole),
