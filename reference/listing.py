@@ -33,16 +33,18 @@ def _line(header: Header, sessions: Mapping[str, Session]) -> Line:
 def title(header: Header, sessions: Mapping[str, Session]) -> str:
     """Names the whole line: `conversation, fork 2, fork 1` is the first fork of the second one (clause REC-5).
 
-    A source that was deleted is named by its id.
+    A source that was deleted is named by its id, and so is one that a damaged store names in a circle.
     """
-    told = []
+    told: list[str] = []
+    seen = {header.id}
     lineage = header.lineage
     while lineage is not None:
         told.append(f"{lineage.edge} {lineage.number}")
         source = sessions.get(lineage.source)
-        if source is None:
+        if source is None or source.header.id in seen:
             told.append(lineage.source)
             return ", ".join(reversed(told))
         header = source.header
+        seen.add(header.id)
         lineage = header.lineage
     return ", ".join((f"conversation {header.id}", *reversed(told)))
