@@ -55,7 +55,8 @@ def test_selection_and_junit_work_as_for_any_test(tmp_path: Path) -> None:
     assert "plan.say is not expected here" in done.stdout
     assert "Traceback" not in done.stdout
     report = ET.parse(tmp_path / "report.xml")  # noqa: S314  # our own report
-    cases = {(case.get("classname"), case.get("name")): [child.tag for child in case] for case in report.iter("testcase")}
+    found = report.iter("testcase")
+    cases = {(case.get("classname"), case.get("name")): [child.tag for child in case] for case in found}
     assert cases["good.yaml", "CUT-1"] == []
     assert cases["wrong.yaml", "CUT-1"] == ["failure"]
     assert {tag for tags in cases.values() for tag in tags} == {"failure"}
