@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from forkproof.reference.cut import Applied
 from forkproof.reference.entries import Entry
@@ -16,8 +16,7 @@ __all__ = ["Begun", "Header", "Lineage", "Session", "revision_of"]
 Edge: TypeAlias = Literal["fork", "delegate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Lineage:
+class Lineage(NamedTuple):
     """Where a session came from: its immediate source, the source's revision at that moment, and the cut applied.
 
     `number` counts the sessions that were made from the same source, from 1.
@@ -30,12 +29,11 @@ class Lineage:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(NamedTuple):
     """Where a fork's settings come from: its source's header, the last entry it inherited, what was given or pinned."""
 
     source: Header
-    leaf: Entry | None = field(repr=False)
+    leaf: Entry | None
     given: Mapping[str, Value]
 
 
