@@ -36,7 +36,7 @@ def _prompt(session: Session, shown: list[Item], tools: tuple[str, ...]) -> Prom
     for index, item in enumerate(shown):
         if item.kind == "answer":
             calls = tuple(part for part in item.parts if isinstance(part, ToolCall))
-            parts = item.parts if item.words is None else (Text(item.words), *calls)
+            parts: tuple[Text | ToolCall, ...] = item.parts if item.words is None else (Text(item.words), *calls)
             messages.append(Message("assistant", parts))
             messages.extend(_results(item, shown[index + 1 :]))
         elif item.kind != "result" and speaks(item):

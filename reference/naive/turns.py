@@ -99,8 +99,8 @@ class Turns:
         session = self.sessions.get(id_)
         if session is not None and session.under is not None and session.under.kind != "turn":
             return self.queue(id_, text)
-        session = self._idle(id_)
-        return session if isinstance(session, No) else self._begin(session, text)
+        idle = self._idle(id_)
+        return idle if isinstance(idle, No) else self._begin(idle, text)
 
     def _begin(self, session: Session, text: str) -> Under:
         turn = session.under = Under(self._new("t"), "turn")

@@ -2,8 +2,9 @@
 
     python -m tests.deep.deep_programs [SEED]
 
-FORKPROOF_DEEP is how many programs are played, in batches, each with a seed of its own; a batch can be played again by
-its seed. Prints how many programs and steps there were. A disagreement is printed as a trace, and the exit code is 1.
+First every fault of `faults.py` must be found. FORKPROOF_DEEP is how many programs are then played, in batches, each
+with a seed of its own; a batch can be played again by its seed. Prints how many programs it took to find each fault,
+and how many programs and steps were played. A disagreement is printed as a trace, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from typing import Final, NamedTuple
 
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.deep.duel import play
+from tests.deep.faults import FAULTS
 from tests.deep.play import Disagreement
 from tests.deep.program import Program, programs
 
@@ -58,8 +60,52 @@ def batch(number: int) -> Batch:
     return Batch(number, len(played), sum(played), trouble)
 
 
+class Found(NamedTuple):
+    """How many programs it took until a faulty reference disagreed; None if none of them did."""
+
+    fault: str
+    programs: int | None
+
+
+def find(fault: str) -> Found:
+    """Look for a fault, in programs that are the same each time."""
+    rules, harness = FAULTS[fault]
+    tried = 0
+
+    @settings(
+        max_examples=10 * BATCH,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+    )
+    @given(programs(CHAPTERS))
+    def all_programs(program: Program) -> None:
+        nonlocal tried
+        tried += 1
+        play(program, rules, harness)
+
+    try:
+        all_programs()
+    except Disagreement:
+        return Found(fault, tried)
+    return Found(fault, None)
+
+
 def main() -> int:
-    """Play all batches on every core."""
+    """Look for all faults, then play all batches, on every core."""
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(find, FAULTS))
+    for fault, tried in found:
+        print(f"{'never' if tried is None else tried:>6}  {fault}", flush=True)
+    missed = [fault for fault, tried in found if tried is None]
+    return 1 if run() or missed else 0
+
+
+def run() -> int:
+    """Play all batches."""
     wanted = int(os.environ.get("FORKPROOF_DEEP", PROGRAMS))
     first = secrets.randbelow(10**9)
     seeds = [int(sys.argv[1])] if len(sys.argv) > 1 else [first + n for n in range(max(1, wanted // BATCH))]

@@ -13,11 +13,14 @@ from forkproof.reference.entries import Answered, Checkpoint, Entry, ToolEnded, 
 from forkproof.reference.fork import fork
 from forkproof.reference.harness import Harness
 from forkproof.reference.inherit import Setting, inherit
+from forkproof.reference.navigate import Selected
+from forkproof.reference.permissions import need
+from forkproof.reference.reading import behind
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.rules import RULES, Rules
 from forkproof.reference.wording import UNKNOWN_RESULT
 
-__all__ = ["FAULTS", "Fault"]
+__all__ = ["FAULTS", "QUICK", "Fault"]
 
 Fault = tuple[Rules, type[Harness]]
 
@@ -121,18 +124,19 @@ def _failures_forgotten(entries: Any) -> Any:
     return repair.pair([e for e in entries if e.turn not in failed or isinstance(e.body, Answered | ToolEnded)])
 
 
-def _source_wins(source: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, Setting]:
-    return {**inherit(source, overrides), **{name: Setting(value, "cut") for name, value in source.items()}}
+def _source_wins(source: Any, overrides: Any, *given: Any) -> dict[str, Setting]:
+    return {**inherit(source, overrides, *given), **{name: Setting(value, "cut") for name, value in source.items()}}
 
 
-def _defaults_for_all(source: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, Setting]:
+def _defaults_for_all(source: Any, overrides: Any, *given: Any) -> dict[str, Setting]:
+    del source, given
     return inherit({}, overrides)
 
 
-def _named_as_default(source: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, Setting]:
+def _named_as_default(source: Any, overrides: Any, *given: Any) -> dict[str, Setting]:
     return {
         name: setting._replace(origin="default") if setting.origin == "cut" else setting
-        for name, setting in inherit(source, overrides).items()
+        for name, setting in inherit(source, overrides, *given).items()
     }
 
 
@@ -159,6 +163,44 @@ def _checkpoint_of_the_source(id_: str, source: Any, *given: Any) -> Any:
     child = fork(id_, source, *given)
     newest = [e.id for e in project.full_path(source.leaf) if isinstance(e.body, Checkpoint)][-1:]
     return child._replace(record=child.record._replace(checkpoint=newest[0] if newest else "none"))
+
+
+def _behind_the_message(entry: Entry) -> Selected:
+    return Selected(entry, entry.body.text if isinstance(entry.body, UserSaid) else "")
+
+
+def _everything_left(old: Entry | None, new: Entry | None) -> list[Entry]:
+    del new
+    return project.full_path(old)
+
+
+def _edits_forgotten(context: Any, leaf: Entry | None) -> Any:
+    del leaf
+    return context
+
+
+def _no_label_carried(labels: Any, leaf: Entry | None) -> list[Any]:
+    del labels, leaf
+    return []
+
+
+def _from_the_cursor_on(entries: Any, cursor: str) -> Any:
+    found = behind(entries, cursor)
+    return found if isinstance(found, Refusal) else [entry for entry in entries if entry in found or entry.id == cursor]
+
+
+def _only_the_path(session: Any) -> list[Entry]:
+    return project.full_path(session.leaf)
+
+
+def _as_it_began(header: Any, leaf: Entry | None) -> Any:
+    del leaf
+    return header.settings
+
+
+def _never_asks(mode: str, tool: str) -> Any:
+    found = need(mode, tool)
+    return "run" if found == "ask" else found
 
 
 class _SharesSnapshots(Harness):
@@ -221,8 +263,34 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "an empty prefix has no lineage": _rules(fork=_no_lineage_for_an_empty_prefix),
     "a fork of a fork names the first source": _rules(fork=_root_as_source),
     "the record names the source's checkpoint": _rules(fork=_checkpoint_of_the_source),
+    "a message that was selected is not sent again but gone on from": _rules(select=_behind_the_message),
+    "a summary covers more than the branch that was left": _rules(left_behind=_everything_left),
+    "an edit of the context has no effect": _rules(shown=_edits_forgotten),
+    "a fork loses its labels": _rules(carried=_no_label_carried),
+    "a listing since an entry holds that entry": _rules(behind=_from_the_cursor_on),
+    "branches that were left are not listed": _rules(listing=_only_the_path),
+    "a change of settings has no effect": _rules(in_force=_as_it_began),
+    "nobody is asked": _rules(need=_never_asks),
     "a snapshot is shared": (RULES, _SharesSnapshots),
     "a fork stops its source": (RULES, _StopsTheSource),
     "a fork moves its source": (RULES, _MovesTheSource),
 }
 """What is wrong -> the rules and the harness that do it."""
+
+QUICK: Final = (
+    "a cut after a turn loses its last word",
+    "no turn is marked as interrupted",
+    "a failed turn leaves the history",
+    "no result is sent",
+    "results stand in the order in which they came",
+    "a setting given with the fork loses",
+    "a child has the defaults",
+    "a setting's origin is wrong",
+    "the record names the child's revision",
+    "an empty prefix has no lineage",
+    "a fork stops its source",
+    "a fork moves its source",
+    "branches that were left are not listed",
+    "a change of settings has no effect",
+)
+"""Those that a few programs find, which CI looks for; `tox -e deep` looks for all of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final
 
 from forkproof.reference import entries
@@ -53,6 +53,7 @@ class FirstSide:
         self.script = Script()
         self._loop = SteppedLoop()
         self._directories: list[str] = []
+        self._tasks: list[asyncio.Task[Any]] = []
         self._questions: list[Question] = []
         semantics = Semantics(
             setup.busy_source, retained_turns=setup.retained_turns, settings_source=setup.settings_source
@@ -91,20 +92,20 @@ class FirstSide:
         return _session(self.harness.import_history(directory, [PastTurn(*turn) for turn in past]))
 
     def prompt(self, session: str, text: str) -> Pending:
-        return _pending(self._loop.start(self.harness.prompt(session, text)))
+        return self._begin(self.harness.prompt(session, text))
 
     def compact(self, session: str) -> Pending:
-        return _pending(self._loop.start(self.harness.compact(session)))
+        return self._begin(self.harness.compact(session))
 
     def fork(self, session: str, ask: Ask) -> Pending:
         point = Point("head") if ask.kind == "head" else Point("before" if ask.kind == "before" else "after", ask.turn)
         request = ForkRequest(ask.directory, "isolated" if ask.isolated else "shared", ask.overrides)
         if ask.isolated and ask.directory not in self._directories:
             self._directories.append(ask.directory)
-        return _pending(self._loop.start(self.harness.fork(session, point, request)))
+        return self._begin(self.harness.fork(session, point, request))
 
     def queue(self, session: str, text: str) -> Pending:
-        return _pending(self._loop.start(self._queue(session, text)))
+        return self._begin(self._queue(session, text))
 
     async def _queue(self, session: str, text: str) -> Ended | Refusal:
         ticket = self.harness.inbox.queue(session, text)
@@ -115,7 +116,7 @@ class FirstSide:
         return "heard" if answer is None else refused(answer.reason)
 
     def branch(self, session: str, entry: str, *, summary: bool) -> Pending:
-        return _pending(self._loop.start(self.harness.tree.branch(session, entry, summary=summary)))
+        return self._begin(self.harness.tree.branch(session, entry, summary=summary))
 
     def rewind(self, session: str, turn: str) -> Plain:
         return _answer(self.harness.tree.rewind(session, turn))
@@ -145,7 +146,7 @@ class FirstSide:
         }
 
     def restart(self, *, kill: bool) -> Pending:
-        return _pending(self._loop.start(self._restart(kill=kill)))
+        return self._begin(self._restart(kill=kill))
 
     async def _restart(self, *, kill: bool) -> str:
         await self.harness.restart(kill=kill)
@@ -164,7 +165,7 @@ class FirstSide:
         return _answer(self.harness.authority.configure(session, settings))
 
     def cancel(self, session: str) -> Pending:
-        return _pending(self._loop.start(self.harness.cancel(session)))
+        return self._begin(self.harness.cancel(session))
 
     def release(self, command: str) -> None:
         self.harness.machine.release(command)
@@ -173,7 +174,16 @@ class FirstSide:
         self.harness.machine.workspace(directory).write(path, text)
 
     def settle(self) -> None:
+        """Whatever a task raises is a fault of the suite, and no answer."""
         self._loop.settle()
+        for task in [task for task in self._tasks if task.done()]:
+            task.result()
+            self._tasks.remove(task)
+
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> Pending:
+        task = self._loop.start(work)
+        self._tasks.append(task)
+        return lambda: _answer(task.result()) if task.done() else None
 
     def state(self) -> Plain:
         machine = self.harness.machine
@@ -227,10 +237,6 @@ class FirstSide:
 
 def _session(answer: Session | Refusal) -> Plain:
     return refused(answer.reason) if isinstance(answer, Refusal) else {"session": Id("session", answer.header.id)}
-
-
-def _pending(task: asyncio.Task[Any]) -> Pending:
-    return lambda: _answer(task.result()) if task.done() else None
 
 
 def _answer(answer: Any) -> Plain:
