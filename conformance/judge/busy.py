@@ -60,13 +60,13 @@ def _words_behind(request: SeenRequest, turn: str, markers: Markers) -> list[str
     return found
 
 
-def queued(case: Case) -> Finding:
-    """The harness took the message, and holds it."""
-    if case.step.outcome == "done":
-        return ok({"queued": case.step.name})
-    said = case.step.detail or case.step.reason
-    outcome = case.step.outcome
-    return bad(f"the message was not taken ({outcome}): {said}", {"queued": True}, {"outcome": outcome})
+def done(case: Case) -> Finding:
+    """What was asked for was carried out: no refusal, no waiting, and an answer that says so."""
+    step = case.step
+    if step.outcome == "done":
+        return ok({step.key: step.name})
+    said = step.detail or step.reason
+    return bad(f"the {step.key} was not done ({step.outcome}): {said}", {"done": True}, {"outcome": step.outcome})
 
 
 def summary_covers(case: Case) -> Finding:
@@ -123,7 +123,7 @@ def processes(case: Case) -> Finding:
 
 RULES: Mapping[str, Rule] = {
     "no_interruption": no_interruption,
-    "queued": queued,
+    "done": done,
     "summary_covers": summary_covers,
     "withdrawn": withdrawn,
     "processes": processes,

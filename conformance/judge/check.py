@@ -52,7 +52,7 @@ RULES: Mapping[str, Rule] = {
 }
 """One rule for each kind of expectation in the language."""
 
-_ANSWERS = frozenset({"record", "record_has", "editor", "opens", "pending", "queued"})
+_ANSWERS = frozenset({"record", "record_has", "editor", "opens", "pending", "done"})
 """Kinds that a refused operation fails; the others it leaves without a subject."""
 
 _Outcome = tuple[Verdict, Finding]
@@ -62,12 +62,11 @@ def judge(
     trace: Trace, checks: Sequence[Judged], observation: Observation, contract: Contract
 ) -> tuple[CheckResult, ...]:
     """One result for each check, in their order."""
-    lineage = Lineage.of(trace)
-    histories = Histories.of(trace) if any(isinstance(check, InvariantCheck) for check in checks) else None
+    histories = Histories.of(trace)
     return tuple(
-        _result(check, _judge(check, trace, lineage, observation, contract), contract)
-        if isinstance(check, Check) or histories is None
-        else _invariant(check, trace, histories, observation, contract)
+        _invariant(check, trace, histories, observation, contract)
+        if isinstance(check, InvariantCheck)
+        else _result(check, _judge(check, trace, histories.lineage, observation, contract), contract)
         for check in checks
     )
 

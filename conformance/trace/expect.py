@@ -25,7 +25,7 @@ Reason: TypeAlias = Literal["busy", "unknown-cut", "unknown-session", "cancelled
 EXPECTATION_KINDS = (
     "prompt", "last_prompt", "prompt_has", "prompt_lacks", "files", "record", "record_has", "refused", "requests",
     "runs", "result", "paired", "stop", "editor", "marks_interruption", "pending",
-    "same_next_prompt_without", "same_prefix_as", "no_interruption", "queued", "summary_covers",
+    "same_next_prompt_without", "same_prefix_as", "no_interruption", "done", "summary_covers",
     "withdrawn", "processes",
     "effective_prompt", "continues", "remote_writers", "provider", "thinking",
     "prompt_once", "asked", "settings", "offered", "hook_runs", "hook_input",
@@ -56,7 +56,7 @@ class Expectation(TreeExpectations, DurableExpectations):
     pending: the operation did not answer yet. same_next_prompt_without: the session's next prompt equals the one in a
     control run without the named steps. same_prefix_as: the first request holds, before its own user message, just
     what the named session's next request holds. no_interruption: nothing tells the model that this turn was
-    interrupted. queued: the message was taken. summary_covers: what the compaction states that its summary stands for.
+    interrupted. done: what was asked for was carried out. summary_covers: what the compaction states that its summary stands for.
     withdrawn: no question about this call is open any more. processes: the sessions that background processes run for.
     todo: the session's todo list. schedules: the wake-ups that it has, by the calls that set them. usage: how many
     answers of the model all sessions together are charged for. works_in: record, statement to the model and tools agree
@@ -98,7 +98,7 @@ class Expectation(TreeExpectations, DurableExpectations):
     same_next_prompt_without: Annotated[Many[Name], Field(min_length=1)] | None = None
     same_prefix_as: Name | None = None
     no_interruption: Name | None = None
-    queued: Literal[True] | None = None
+    done: Literal[True] | None = None
     summary_covers: Covers | None = None
     withdrawn: Name | None = None
     processes: Annotated[dict[Name, Many[Name]], Field(min_length=1)] | None = None

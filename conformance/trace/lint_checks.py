@@ -28,7 +28,7 @@ _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("record", "record_has"), ("fork", "clone", "retry", "check", "turn", "await")),
     "editor": ("fork", "check", "branch", "rewind"),
     "refused": ("turn", "fork", "compact", "cancel", "steer", "queue", "restore", "set", "resume", "delete", "retry", *_TREE_STEPS),
-    "queued": ("queue",),
+    "done": ("fork", "clone", "compact", "steer", "queue"),
     "boundary_note": ("check of a child agent",),
     "accounts_for": ("restore",),
     "revision_differs_from": ("fork",),
