@@ -99,16 +99,18 @@ def _print(matrix: KillMatrix) -> None:
 
 
 def _write(matrix: KillMatrix, json_file: str | None, markdown: str | None) -> None:
-    from forkproof.conformance.selftest import as_json
     from forkproof.conformance.selftest_report import as_markdown
 
-    for place, text in (
-        (json_file, lambda: json.dumps(as_json(matrix), indent=1, ensure_ascii=False) + "\n"),
-        (markdown, lambda: as_markdown(matrix)),
-    ):
+    for place, written in ((json_file, _as_json), (markdown, as_markdown)):
         if place is not None:
             try:
                 Path(place).parent.mkdir(parents=True, exist_ok=True)
-                Path(place).write_text(text(), encoding="utf-8")
+                Path(place).write_text(written(matrix), encoding="utf-8")
             except OSError as error:
                 fail(f"{place} can't be written: {error.strerror}")
+
+
+def _as_json(matrix: KillMatrix) -> str:
+    from forkproof.conformance.selftest import as_json
+
+    return json.dumps(as_json(matrix), indent=1, ensure_ascii=False) + "\n"
