@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from forkproof.adapters.errors import Garbage
@@ -90,11 +91,16 @@ def to_import(fresh: str, wanted: Import) -> str:
     `fresh` is the export of a new, empty session in the same directory; its settings are kept. Raises `Garbage`.
     """
     rows = [
-        _message(f"imported-{number}-{role}", role, turn.at, text)
+        _message(f"imported-{number}-{role}", role, _seconds(turn.at), text)
         for number, turn in enumerate(wanted.turns)
         for role, text in (("user", turn.user), ("assistant", turn.say))
     ]
     return json.dumps({**_load(fresh), "conversation": rows, "message_count": len(rows)})
+
+
+def _seconds(time: int | str) -> int:
+    """Goose stores whole seconds, so a time that the trace writes as text loses its fraction."""
+    return time if isinstance(time, int) else int(datetime.fromisoformat(time).timestamp())
 
 
 def _message(ident: str, role: str, at: int, text: str) -> dict[str, Any]:

@@ -91,11 +91,12 @@ async def _retry(player: PartPlayer, step: RetryStep, seen: StepSeen) -> StepSee
 
 
 async def _together(player: PartPlayer, step: AtOnceStep, seen: StepSeen) -> StepSeen:
-    """All steps at once; each outcome is kept. Together they are done if each was done or definitely refused."""
+    """All steps at once; each outcome is kept. Together they count as done if any of them came to a clear end."""
     found = await asyncio.gather(*(_one(player, inner, seen.index) for inner in step.together))
     player.part.together.extend(found)
-    lost = next((each for each in found if each.outcome not in ("done", "refused", "pending")), None)
-    return seen if lost is None else replace(seen, outcome=lost.outcome, reason=f"{lost.name}: {lost.reason}")
+    if any(each.outcome in ("done", "refused", "pending") for each in found):
+        return seen
+    return replace(seen, outcome=found[0].outcome, reason="; ".join(f"{each.name}: {each.reason}" for each in found))
 
 
 async def _one(player: PartPlayer, step: Any, index: int) -> StepSeen:
