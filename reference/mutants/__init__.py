@@ -17,7 +17,7 @@ __all__ = ["MODULES", "Mutant", "every", "named"]
 MODULES: Final = (
     "cuts", "snapshots", "pairing", "compactions", "ranges", "busy", "items", "isolation", "records", "workspaces",
     "operations", "settings", "approvals", "hooks", "tree", "left", "reading", "labels", "delegation", "restores",
-    "provider", "durable", "identity",
+    "provider", "durable", "identity", "found",
 )  # fmt: skip
 """The modules with mutants, in the order in which they are shown. They are imported when they are asked for."""
 
