@@ -8,6 +8,7 @@ import pytest
 from forkproof.adapters.inprocess import create
 from forkproof.adapters.mutated import mutated
 from forkproof.conformance.contract import load_contract
+from forkproof.conformance.trace.load import discover, load
 from forkproof.reference import mutants
 from forkproof.reference.harness import Harness
 from forkproof.reference.mutants.kinds import KINDS
@@ -62,11 +63,31 @@ def test_nobody_but_the_selftest_knows_of_mutants() -> None:
     known = re.compile(
         "|".join([r"reference(\.| import )mutants", "mutated", *(f'"{m.name}"' for m in mutants.every())])
     )
-    allowed = {"adapters/mutated.py", "conformance/cli/listing.py", "conformance/cli/selftest.py"}
+    # The commands show them, the selftest plays them.
+    allowed = ("adapters/mutated.py", "conformance/cli/", "conformance/selftest_")
     found = {
         str(path.relative_to(ROOT))
         for folder in ("adapters", "conformance", "reports")
         for path in (ROOT / folder).rglob("*.py")
         if known.search(path.read_text(encoding="utf-8"))
     }
-    assert {path for path in found - allowed if not path.startswith("conformance/selftest_")} == set()
+    assert {path for path in found if not path.startswith(allowed)} == set()
+
+
+def test_every_kind_of_fault_in_the_wild_has_a_mutant_and_a_trace() -> None:
+    """What public reports show must be found: each kind is made, and a trace names one of its reports at least."""
+    made = {mutant.kind for mutant in mutants.every()}
+    told = {report for path in discover() for report in load(path).trace.from_}
+    assert set(KINDS) - made == set()
+    assert {kind for kind, reports in KINDS.items() if not told & set(reports)} == set()
+
+
+def test_every_clause_has_a_mutant_that_breaks_it() -> None:
+    """A clause that nothing breaks is a clause that nothing tests."""
+    assert set(load_contract().clauses) - {mutant.clause for mutant in mutants.every()} == set()
+
+
+def test_no_report_is_of_two_kinds() -> None:
+    """The kinds part the reports."""
+    reports = [report for found in KINDS.values() for report in found]
+    assert len(reports) == len(set(reports))
