@@ -6,6 +6,7 @@ not its own (call ids that a provider used twice). Sources: clauses PRV-4, PRV-5
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,7 +55,7 @@ class Given:
         bearers = self.calls.get(call.id, {})
         if len(bearers) < 2:  # noqa: PLR2004  # an id of one call tells it by itself
             return None
-        marked = next((name for name in bearers if f".{name}.start]" in str(call.arguments)), None)
+        marked = next((name for name in bearers if re.search(rf"\b{name}[. ]start\b", str(call.arguments))), None)
         if marked is not None:
             return marked
         left = [name for name in bearers if name not in set(gone)] or list(bearers)
