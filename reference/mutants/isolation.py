@@ -105,6 +105,19 @@ class _SecondIsEmpty(_Family):
         return record
 
 
+class _HeadOfTheOldBranch(_Family):
+    """A turn on a new branch is kept, and the head is where the branch before it ended."""
+
+    async def prompt(self, id_: str, *said: Any, **more: Any) -> Ended | Refusal:
+        session = self.session(id_)
+        newest = session.written[-1] if session is not None and session.written else None
+        moved = session is not None and newest is not None and session.leaf is not newest
+        ended = await super().prompt(id_, *said, **more)
+        if session is not None and moved:
+            session.leaf = newest
+        return ended
+
+
 class _SourceIsGone(_Family):
     """The source is put away when it is forked."""
 
@@ -162,6 +175,13 @@ MUTANTS: Final = (
         "child-writes-parent",
         "A child's turns are kept in its source, and the child stays at its cut.",
         harness=_StoresInSource,
+    ),
+    Mutant(
+        "head-of-the-old-branch",
+        "ISO-5",
+        "wrong-leaf",
+        "After a turn on a new branch the head is again where the branch before it ended.",
+        harness=_HeadOfTheOldBranch,
     ),
     Mutant(
         "second-fork-empty",
