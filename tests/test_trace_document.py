@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -49,7 +50,11 @@ def test_json_means_what_it_means_in_json(value: Any) -> None:
     assert (document.value, document.problems) == (value, ())
 
 
-@given(st.dictionaries(text, st.lists(text, max_size=3) | text, min_size=1, max_size=4))
+# JSON's numbers that YAML 1.1 does not know, so that PyYAML leaves them unquoted: `0E0`, `-1e5`.
+wordy = text.filter(lambda written: re.fullmatch(r"-?[0-9]+[eE][-+]?[0-9]+", written) is None)
+
+
+@given(st.dictionaries(wordy, st.lists(wordy, max_size=3) | wordy, min_size=1, max_size=4))
 def test_reads_what_a_yaml_writer_wrote(value: Any) -> None:
     """Texts come back whole from any style that PyYAML chooses for them: plain, quoted, folded."""
     written = yaml.safe_dump(value, allow_unicode=True, default_flow_style=False)
