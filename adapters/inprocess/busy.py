@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from forkproof.adapters.protocol import (
@@ -128,5 +128,10 @@ def _refused(refusal: Refusal) -> Refused:
     return Refused(refusal.reason, refusal.message)
 
 
-HANDLERS = {Steer: _steer, Queue: _queue, AwaitQueued: _await, Compact: compact}
+HANDLERS: Mapping[type, Callable[[Harness, Any], Awaitable[Answer]]] = {
+    Steer: _steer,
+    Queue: _queue,
+    AwaitQueued: _await,
+    Compact: compact,
+}
 """The handler of each kind of operation of this subject."""
