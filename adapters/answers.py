@@ -124,7 +124,8 @@ class Acknowledged:
 class Refused:
     """A definite no.
 
-    Nothing was done. `reason` is one of busy, unknown-cut, unknown-session, cancelled (by a hook), or other; `message` the harness's words.
+    Nothing was done. `reason` is one of busy, unknown-cut, unknown-session, cancelled (by a hook), or other;
+    `message` the harness's words.
     """
 
     reason: Literal["busy", "unknown-cut", "unknown-session", "cancelled", "other"]

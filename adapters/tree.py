@@ -89,7 +89,7 @@ class SetLabel:
 class EditContext:
     """From the session's position on, show the model this text in place of what an entry says.
 
-    Capability `edit_context`; answered by `Acknowledged`.
+    Capability `edit-context`; answered by `Acknowledged`.
     """
 
     session: str

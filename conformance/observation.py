@@ -28,10 +28,10 @@ class StepSeen:
     """One step as it went. `files` is the session's workspace after the step, `runs` the counters then.
 
     `unanswered` are the calls about which a question is open then, `processes` how many of each name run, where the
-    step looks at them. `asked` and `hooks` are the questions to the person and the runs of hooks up to then, in all sessions. `state` is
-    the side state of sessions as the harness tells it, where the step looks at that; `put_back` what it says of files
-    that it put back.
-    `editor` is the text that a move gave back, `readings` what was read of the session.
+    step looks at them. `asked` and `hooks` are the questions to the person and the runs of hooks up to then, in all
+    sessions. `state` is the side state of sessions as the harness tells it, where the step looks at that; `put_back`
+    what it says of files that it put back. `editor` is the text that a move gave back, `readings` what was read of
+    the session.
     """
 
     index: int

@@ -22,8 +22,10 @@ class BlockedError(Exception):
 
 @dataclass(slots=True)
 class Part:
-    """One part of a trace; `paths` holds the turns on each session's path, as the trace means it.
-    `forks` holds what was asked for each fork, `stored` the sessions that have to be opened again after a restart.
+    """One part of a trace.
+
+    `paths` holds the turns on each session's path, as the trace means it. `forks` holds what was asked for each fork,
+    `stored` the sessions that have to be opened again after a restart.
 
     `marks` holds, by turn, compaction or move, the path at whose end it stands; `entries` the id under which an item of
     a session was listed first.

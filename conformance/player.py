@@ -28,12 +28,13 @@ from forkproof.adapters.protocol import (
     SendPrompt,
     SessionOpened,
     TurnEnded,
+    Unsupported,
     World,
 )
 from forkproof.conformance.moves import move
-from forkproof.conformance.moves.reading import read
-from forkproof.conformance.moves.durable import wake
 from forkproof.conformance.moves.delegation import read_state
+from forkproof.conformance.moves.durable import wake
+from forkproof.conformance.moves.reading import read
 from forkproof.conformance.observation import PartSeen, StepSeen, TurnSeen
 from forkproof.conformance.part import BlockedError, Part
 from forkproof.conformance.paths import imported_paths
@@ -116,6 +117,9 @@ class PartPlayer:
         if importing:
             operation = Import(directory, tuple(self._imported(turn) for turn in imported), settings)
         answer = await self.ask(operation)
+        if importing and isinstance(answer, Unsupported):
+            # This history can't be imported as it is (times out of order, say): it is played live instead.
+            importing, answer = False, await self.ask(OpenSession(directory, settings))
         if not isinstance(answer, SessionOpened):
             raise StartFailed(f"no session could be opened: {answer}", "the harness's own messages are in run.jsonl")
         part.sessions["main"] = answer.session

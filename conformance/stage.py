@@ -28,8 +28,8 @@ from forkproof.conformance.trace.model import (
 )
 from forkproof.conformance.trace.names import calls_of, numbered
 from forkproof.conformance.trace.steps import STEP_KEYS, AtOnceStep, StepModel
-from forkproof.conformance.trace.steps_durable import RestartStep
 from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep
+from forkproof.conformance.trace.steps_durable import RestartStep
 from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep
 from forkproof.conformance.trace.steps_tree import CloneStep
 from forkproof.conformance.trace.stream import DropStep, StallStep, ThinkStep

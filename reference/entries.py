@@ -154,7 +154,17 @@ class SettingsChanged:
 
 
 Body: TypeAlias = (
-    UserSaid | Steered | Answered | ToolEnded | TurnEnded | Checkpoint | BranchLeft | Folded | Labelled | Edited | SettingsChanged
+    UserSaid
+    | Steered
+    | Answered
+    | ToolEnded
+    | TurnEnded
+    | Checkpoint
+    | BranchLeft
+    | Folded
+    | Labelled
+    | Edited
+    | SettingsChanged
 )
 
 

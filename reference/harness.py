@@ -5,7 +5,6 @@ It waits and it writes; what it writes is decided by `rules`. Source: design sec
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -67,7 +66,7 @@ class Harness(Durable):
     An operation that cannot be done answers with a `Refusal`, and then has changed nothing (clauses ATO-1, CUT-5).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # all that is injected
         self,
         model: Model,
         machine: Machine | None = None,

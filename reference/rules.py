@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from forkproof.reference import (
-    approvals,
     agents,
+    approvals,
     edits,
     entrycut,
     links,
@@ -47,7 +47,6 @@ from forkproof.reference.model import Call
 from forkproof.reference.navigate import Selected
 from forkproof.reference.prompt import Message, Text
 from forkproof.reference.reading import Node
-from forkproof.reference.record import WorkspaceKind
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.restore import Stored
 from forkproof.reference.schedules import Schedule

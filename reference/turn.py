@@ -89,7 +89,9 @@ class Turn:
 
     async def _run_one(self, call: Call) -> None:
         try:
-            outcome = await admit(self._runtime, self._session, call) or await self._runtime.desk.use(call, self._session, self.id, self._runtime.machine)
+            outcome = await admit(self._runtime, self._session, call) or await self._runtime.desk.use(
+                call, self._session, self.id, self._runtime.machine
+            )
         except asyncio.CancelledError:
             left = self._runtime.rules.interrupted(call)
             if left is not None:

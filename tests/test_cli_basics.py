@@ -192,7 +192,19 @@ def test_lists_clauses_with_the_checks_that_cite_them() -> None:
     """Every clause of the contract, and the same checks that the traces have."""
     clauses, traces = data("list", "clauses", "--json"), data("list", "traces", "--json")
     assert len(clauses) == 126
-    told = {"id", "area", "area_title", "level", "profile", "text", "sources", "checks", "traces", "mutants", "untested"}
+    told = {
+        "id",
+        "area",
+        "area_title",
+        "level",
+        "profile",
+        "text",
+        "sources",
+        "checks",
+        "traces",
+        "mutants",
+        "untested",
+    }
     assert set(clauses[0]) == told
     cited = [check for clause in clauses for check in clause["checks"]]
     assert sorted(cited) == sorted(check for trace in traces for check in trace["checks"])

@@ -137,7 +137,10 @@ def test_says_nothing_of_how_it_was_validated() -> None:
 def test_one_slip_is_one_problem() -> None:
     """A list is not called empty because its only entry was refused, nor a key missing because its value was."""
     assert problems(GOOD.replace("{say: Hi.}", "{sya: Hi.}")) == [
-        "7:13: FPL010 a model step is one of say, call, together, fail, think, stall, drop; did you mean `say` for `sya`?"
+        (
+            "7:13: FPL010 a model step is one of say, call, together, fail, think, stall, drop; "
+            "did you mean `say` for `sya`?"
+        )
     ]
     assert problems(GOOD.replace("user: Hello.", "user:")) == ["6:5: FPL005 `user` has no value"]
 

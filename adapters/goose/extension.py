@@ -22,14 +22,17 @@ class GooseExtension(Plain):
 
     def __init__(self, pace: Pace | None = None) -> None:
         self._pace = pace or Pace()
+        self._busy: set[str] = set()
 
     async def before_prompt(self, _client: Client, session: str, /) -> None:
         """Wait for the next second, if the session has a row in this one."""
         await self._pace.begin(session)
+        self._busy.add(session)
 
     def after_turn(self, session: str, /) -> None:
         """Its last row may be of this second."""
         self._pace.end(session)
+        self._busy.discard(session)
 
     def forked(self, source: str, child: str, /) -> None:
         """The child has the source's rows, with their stamps."""
@@ -47,6 +50,8 @@ class GooseExtension(Plain):
             stamp = history.cutoff(fork.cut, (await self._export(client, fork.session)).rows)
         except LookupError as error:
             return Unsupported(f"a cut {fork.cut.kind} a turn that session {fork.session} does not hold: {error}")
+        if stamp is None and fork.session in self._busy:
+            return Unsupported("a cut after the turn that runs: its end has no second yet")
         return {} if stamp is None else {"conversationBefore": stamp}
 
     async def imported(self, client: Client, wanted: Import, /) -> SessionOpened | Refused | Unsupported:
@@ -55,6 +60,8 @@ class GooseExtension(Plain):
         From a text without a fresh session's tool settings Goose makes a session without tools, and before
         `session/load` a prompt fails with "Provider not set".
         """
+        if not history.in_order(wanted):
+            return Unsupported("Goose sorts an imported history by its stamps, so that it would be another one")
         fresh = str((await client.new(wanted.directory))["sessionId"])
         text = history.to_import(await self._text(client, fresh), wanted)
         await client.call("session/delete", {"sessionId": fresh})

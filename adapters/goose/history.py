@@ -14,7 +14,7 @@ from typing import Any
 from forkproof.adapters.errors import Garbage
 from forkproof.adapters.protocol import Cut, Import
 
-__all__ = ["Exported", "Row", "cutoff", "parse", "to_import"]
+__all__ = ["Exported", "Row", "cutoff", "in_order", "parse", "to_import"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,12 @@ def to_import(fresh: str, wanted: Import) -> str:
         for role, text in (("user", turn.user), ("assistant", turn.say))
     ]
     return json.dumps({**_load(fresh), "conversation": rows, "message_count": len(rows)})
+
+
+def in_order(wanted: Import) -> bool:
+    """Whether the turns' stamps never go back: Goose keeps rows in the order of their stamps."""
+    stamps = [_seconds(turn.at) for turn in wanted.turns]
+    return stamps == sorted(stamps)
 
 
 def _seconds(time: int | str) -> int:

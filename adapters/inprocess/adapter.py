@@ -28,8 +28,8 @@ __all__ = ["CAPABILITIES", "ReferenceAdapter", "create"]
 
 CAPABILITIES: Final = frozenset({
     "attachments", "provider.conversation", "provider.remote", "thinking.encrypted", "thinking.signed",
-    "approvals", "approvals.always", "approvals.session", "hooks.before-fork", "hooks.start", "settings", "settings.fork",
-    "settings.tools",
+    "approvals", "approvals.always", "approvals.session", "hooks.before-fork", "hooks.start", "settings",
+    "settings.fork", "settings.tools",
     "crash", "delete", "delete.turns", "fork.retry", "restart", "resume",
     "branch", "branch.summary", "cancel", "clone", "compact", "edit-context", "entries", "fork.after", "fork.at",
     "fork.before", "queue", "steer",

@@ -43,7 +43,11 @@ async def _advance(harness: Harness, asked: Advance) -> Answer:
 
 async def _read(harness: Harness, asked: ReadState) -> Answer:
     state = harness.delegation.state(asked.session)
-    return refused(state) if isinstance(state, Refusal) else StateRead(*state, processes=harness.machine.processes_of(asked.session))
+    return (
+        refused(state)
+        if isinstance(state, Refusal)
+        else StateRead(*state, processes=harness.machine.processes_of(asked.session))
+    )
 
 
 HANDLERS: Mapping[type, Handler] = {

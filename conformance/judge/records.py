@@ -35,7 +35,9 @@ def editor(case: Case) -> Finding:
     text = case.expectation.editor
     if case.step.key in ("branch", "rewind"):
         seen = named(case.step.editor, {}, case.part.nonce)
-        return ok({"editor": case.step.name}, text, seen) if seen == text else bad("another text is put back", text, seen)
+        return (
+            ok({"editor": case.step.name}, text, seen) if seen == text else bad("another text is put back", text, seen)
+        )
     return _fields(case, {"editor": text}, lambda _, value: "" if value == text else f"not {_short(text)}")
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from forkproof.conformance.trace.base import ClauseId, ItemName, Many, Name, Policies, RelativePath, TraceModel
-from forkproof.conformance.trace.expect_tree import TREE_KINDS, TreeExpectations
 from forkproof.conformance.trace.expect_durable import DURABLE_KINDS, DurableExpectations
+from forkproof.conformance.trace.expect_tree import TREE_KINDS, TreeExpectations
 from forkproof.conformance.trace.items import Item, Status
 from forkproof.conformance.trace.provider import ProviderFields, Thinking
 from forkproof.conformance.trace.settings import HookInput, UsedSettings
@@ -52,28 +52,27 @@ class Expectation(TreeExpectations, DurableExpectations):
     for this reason (`true`: any). requests: how many model requests the step caused. runs: how often counted side
     effects ran so far. result: the state of calls in the turn's first request. paired: in each of the turn's requests
     every call has one result and every result a call. stop: the turn's stop reason. editor:
-    the text that a fork or a move puts back for editing. marks_interruption: the model can tell that this turn was interrupted.
-    pending: the operation did not answer yet. same_next_prompt_without: the session's next prompt equals the one in a
-    control run without the named steps. same_prefix_as: the first request holds, before its own user message, just
-    what the named session's next request holds. no_interruption: nothing tells the model that this turn was
-    interrupted. done: what was asked for was carried out. summary_covers: what the compaction states that its summary stands for.
-    withdrawn: no question about this call is open any more. processes: the sessions that background processes run for.
-    todo: the session's todo list. schedules: the wake-ups that it has, by the calls that set them. usage: how many
-    answers of the model all sessions together are charged for. works_in: record, statement to the model and tools agree
-    on the directory of this session. accounts_for: each path is as it was before the restore's turn, or named as left.
-    boundary_note: something stands between a child agent's copied history and its task. revision_differs_from: the
-    record states another revision than that of this earlier fork. The kinds that read a session from outside stand in
-    `TreeExpectations`.
-    prompt_once: items that stand exactly once in each of the turn's requests. asked: whether the person was asked so far
-    whether a call may run, or the session that the question named. settings: what the turn's requests show of them.
-    offered: whether the request that a call answers offered its tool. hook_runs: how often hooks ran so far, in all
-    sessions. hook_input: what a hook was told when it ran last for this session.
-    effective_prompt: the whole sequence that the model reads at the turn's first request, with what the provider kept
-    before; the request was not refused. continues: what the provider kept, and this request continues, ends with one of
-    these turns, or is `none`. remote_writers: the sessions that ever wrote to the remote conversations of each of these.
-    provider: how the fields that a provider knows a session by stand to the source's. thinking: what became of opaque
-    thinking in each of the turn's requests.
-    when: only where the harness declares one of these choices of a policy.
+    the text that a fork or a move puts back for editing. marks_interruption: the model can tell that this turn was
+    interrupted. pending: the operation did not answer yet. same_next_prompt_without: the session's next prompt equals
+    the one in a control run without the named steps. same_prefix_as: the first request holds, before its own user
+    message, just what the named session's next request holds. no_interruption: nothing tells the model that this turn
+    was interrupted. done: what was asked for was carried out. summary_covers: what the compaction states that its
+    summary stands for. withdrawn: no question about this call is open any more. processes: the sessions that
+    background processes run for. todo: the session's todo list. schedules: the wake-ups that it has, by the calls
+    that set them. usage: how many answers of the model all sessions together are charged for. works_in: record,
+    statement to the model and tools agree on the directory of this session. accounts_for: each path is as it was
+    before the restore's turn, or named as left. boundary_note: something stands between a child agent's copied
+    history and its task. revision_differs_from: the record states another revision than that of this earlier fork.
+    The kinds that read a session from outside stand in `TreeExpectations`. prompt_once: items that stand exactly once
+    in each of the turn's requests. asked: whether the person was asked so far whether a call may run, or the session
+    that the question named. settings: what the turn's requests show of them. offered: whether the request that a call
+    answers offered its tool. hook_runs: how often hooks ran so far, in all sessions. hook_input: what a hook was told
+    when it ran last for this session. effective_prompt: the whole sequence that the model reads at the turn's first
+    request, with what the provider kept before; the request was not refused. continues: what the provider kept, and
+    this request continues, ends with one of these turns, or is `none`. remote_writers: the sessions that ever wrote
+    to the remote conversations of each of these. provider: how the fields that a provider knows a session by stand to
+    the source's. thinking: what became of opaque thinking in each of the turn's requests. when: only where the
+    harness declares one of these choices of a policy.
     """
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": [kind]} for kind in EXPECTATION_KINDS]})

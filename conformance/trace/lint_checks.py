@@ -27,7 +27,20 @@ _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_PROMPTS, ("turn", "await")),
     **dict.fromkeys(("record", "record_has"), ("fork", "clone", "retry", "check", "turn", "await")),
     "editor": ("fork", "check", "branch", "rewind"),
-    "refused": ("turn", "fork", "compact", "cancel", "steer", "queue", "restore", "set", "resume", "delete", "retry", *_TREE_STEPS),
+    "refused": (
+        "turn",
+        "fork",
+        "compact",
+        "cancel",
+        "steer",
+        "queue",
+        "restore",
+        "set",
+        "resume",
+        "delete",
+        "retry",
+        *_TREE_STEPS,
+    ),
     "done": ("fork", "clone", "compact", "steer", "queue"),
     "boundary_note": ("check of a child agent",),
     "accounts_for": ("restore",),
@@ -190,7 +203,11 @@ def _session(story: Story, check: StepCheck) -> str | None:
         case DueStep():
             return story.names.home.get(check.step.due)
         case _:
-            return getattr(check.step, "check", None) or getattr(check.step, "cancel", None) or getattr(check.step, "set_", None)
+            return (
+                getattr(check.step, "check", None)
+                or getattr(check.step, "cancel", None)
+                or getattr(check.step, "set_", None)
+            )
 
 
 def _key(check: StepCheck) -> str:

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from forkproof.conformance.trace.fault import Fault, Story
-from forkproof.conformance.trace.lint_provider import needs_of_check, needs_of_turn
 from forkproof.conformance.trace.lint_authority import needs_of_authority, needs_of_trace
+from forkproof.conformance.trace.lint_durable import needs_of_durable
+from forkproof.conformance.trace.lint_provider import needs_of_check, needs_of_turn
+from forkproof.conformance.trace.lint_tree import needs_of_reading, needs_of_step
 from forkproof.conformance.trace.model import (
     CancelStep,
     CompactStep,
@@ -22,11 +24,9 @@ from forkproof.conformance.trace.model import (
     TurnStep,
 )
 from forkproof.conformance.trace.names import calls_of
-from forkproof.conformance.trace.lint_tree import needs_of_reading, needs_of_step
 from forkproof.conformance.trace.place import Path
 from forkproof.conformance.trace.steps_side import DelegateStep, FoldStep, RestoreStep
 from forkproof.conformance.trace.steps_tree import BranchStep, RewindStep
-from forkproof.conformance.trace.lint_durable import needs_of_durable
 from forkproof.conformance.trace.suggestion import did_you_mean
 from forkproof.conformance.trace.walk import walk
 from forkproof.conformance.vocabulary import CAPABILITIES, POLICIES

@@ -92,7 +92,9 @@ def _inside_agents(story: Story) -> Iterator[str]:
 def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator[Fault]:
     path: Path = ("steps", index)
     waits: dict[str, tuple[Path, str]] = {
-        part.stall: (("model", number), "release") for number, part in enumerate(step.model) if isinstance(part, StallStep)
+        part.stall: (("model", number), "release")
+        for number, part in enumerate(step.model)
+        if isinstance(part, StallStep)
     }
     waits |= {call.call: (below, str(call.wait)) for below, call in calls_of(step) if call.wait is not None}
     waits = dict(sorted(waits.items(), key=lambda held: held[1][0][:2]))
@@ -115,9 +117,7 @@ def _begin(step: TurnStep, index: int, running: dict[str, _Running]) -> Iterator
     running[step.in_] = _Running(step.turn, index, {name: str(wait) for name, (_, wait) in waits.items()})
 
 
-def _begin_question(
-    step: TurnStep, index: int, running: dict[str, _Running], held: dict[str, str]
-) -> Iterator[Fault]:
+def _begin_question(step: TurnStep, index: int, running: dict[str, _Running], held: dict[str, str]) -> Iterator[Fault]:
     call = (step.until or "").removesuffix(".asked")
     if call not in {own.call for _, own in calls_of(step)}:
         yield Fault(("steps", index, "until"), "FPL061", f"`{call}` is no call of this turn")

@@ -11,9 +11,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from forkproof.conformance.trace.base import CapabilityName, Many, Name, Reference, RelativePath, TraceModel, UnknownName
+from forkproof.conformance.trace.base import (
+    CapabilityName,
+    Many,
+    Name,
+    Reference,
+    RelativePath,
+    TraceModel,
+    UnknownName,
+)
 from forkproof.conformance.trace.expect import Expectation
 from forkproof.conformance.trace.items import ItemPattern
+from forkproof.conformance.trace.settings import HookDefinition, Settings
 from forkproof.conformance.trace.steps import (
     AwaitStep,
     CancelStep,
@@ -24,7 +33,6 @@ from forkproof.conformance.trace.steps import (
     Step,
     TurnStep,
 )
-from forkproof.conformance.trace.settings import HookDefinition, Settings
 from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
 from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
 from forkproof.conformance.trace.tools import (
@@ -38,7 +46,8 @@ from forkproof.conformance.trace.tools import (
 )
 
 __all__ = [
-    "VERSION", "ApproveStep", "AwaitStep", "CallStep", "CancelStep", "CheckStep", "CompactStep", "DenyStep", "Expectation", "FailStep", "ForkStep",
+    "VERSION", "ApproveStep", "AwaitStep", "CallStep", "CancelStep", "CheckStep", "CompactStep", "DenyStep",
+    "Expectation", "FailStep", "ForkStep",
     "ImportedTurn", "ItemPattern", "ModelStep", "QueueStep", "ReleaseStep",
     "Replacement", "SayStep", "SetStep", "SteerStep", "Step", "TogetherStep",
     "ToolArguments", "Trace", "TurnStep", "UnknownName",

@@ -28,7 +28,9 @@ from forkproof.conformance.trace.walk import walk
 
 __all__ = ["BEFORE_ALL", "Kind", "Names", "answers", "calls_of", "names_of", "numbered"]
 
-Kind: TypeAlias = Literal["session", "turn", "call", "compaction", "counter", "message", "process", "agent", "wake-up", "edit", "move"]
+Kind: TypeAlias = Literal[
+    "session", "turn", "call", "compaction", "counter", "message", "process", "agent", "wake-up", "edit", "move"
+]
 
 BEFORE_ALL = -1
 """The step at which `main` and the imported turns begin."""

@@ -8,8 +8,8 @@ from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, m
 
 from forkproof.conformance.trace.base import ItemReference, Many, Name, Reference, RelativePath, kind_of
 from forkproof.conformance.trace.expect import Expectations
-from forkproof.conformance.trace.step import StepModel
 from forkproof.conformance.trace.settings import Decision, Settings
+from forkproof.conformance.trace.step import StepModel
 from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
 from forkproof.conformance.trace.steps_durable import DeleteStep, RestartStep, ResumeStep, RetryStep
 from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
@@ -45,7 +45,8 @@ class TurnStep(StepModel):
 
     `attach` holds files that go with the message, name -> content; their items are `TURN.attachment` (`.attachment.2`).
     With `until`, the step ends when that call's command has started, the stream has come to that `stall`, or the person
-    is asked about the call, and the turn is left running. `answers` says what the person answers about which call; about any other they say no.
+    is asked about the call, and the turn is left running. `answers` says what the person answers about which call;
+    about any other they say no.
     """
 
     turn: Name

@@ -28,8 +28,8 @@ from forkproof.conformance.trace.steps import (
 from forkproof.conformance.trace.steps_authority import ApproveStep, DenyStep, SetStep
 from forkproof.conformance.trace.steps_input import QueueStep, SteerStep
 from forkproof.conformance.trace.steps_side import DelegateStep, DueStep, FoldStep, RestoreStep, UserEditsStep
-from forkproof.conformance.trace.stream import DropStep, StallStep, ThinkStep
 from forkproof.conformance.trace.steps_tree import BranchStep, CloneStep, EditContextStep, LabelStep, RewindStep
+from forkproof.conformance.trace.stream import DropStep, StallStep, ThinkStep
 from forkproof.conformance.trace.tools import MODEL_STEP_KEYS, CallStep, FailStep, Replacement, SayStep, TogetherStep
 from forkproof.conformance.vocabulary import PLANNED
 

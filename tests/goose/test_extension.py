@@ -183,6 +183,19 @@ def test_an_import_takes_a_fresh_sessions_settings_and_leaves_nothing_else(tmp_p
     asyncio.run(story())
 
 
+def test_a_history_that_goose_would_sort_is_not_imported(tmp_path: Path) -> None:
+    """Goose keeps rows by their stamps: what it would make of this history is another one, so nothing is asked for."""
+
+    async def story() -> None:
+        async with story_on(tmp_path) as (adapter, world):
+            directory = world.create("main", {})
+            turns = (ImportedTurn(2000, "q [t0]", "a"), ImportedTurn(1000, "q [t1]", "a"))
+            assert isinstance(await adapter.perform(Import(directory, turns)), Unsupported)
+            assert sent(adapter, "session/new") == []
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize("method", ["import", "export"])
 def test_a_goose_without_a_private_method_can_not_import(method: str, tmp_path: Path) -> None:
     """Private methods may go with any release."""
