@@ -6,7 +6,6 @@ It acts; what holds is decided by `rules`. Source: clauses SET-1 to SET-8, AUT-1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from forkproof.reference.cut import Place
 from forkproof.reference.entries import Entry, SettingsChanged
@@ -69,7 +68,7 @@ class Authority:
         """
         rules = self._runtime.rules
         told = rules.start_told(session.header)
-        said = self._runtime.hooks.at_start(replace(told, cause="resume") if again else told)
+        said = self._runtime.hooks.at_start(told._replace(cause="resume") if again else told)
         session.context = rules.start_context(inherited, said)
 
     def settings_of_child(self, source: Session, place: Place, request: ForkRequest) -> dict[str, Setting]:

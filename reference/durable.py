@@ -159,7 +159,8 @@ class Durable:
         if request.dies == "after-commit":
             raise Died
         source.children += 1
-        child.session.moved = source.moved | child.session.moved
+        if source.moved:
+            child.session.moved = source.moved | child.session.moved
         self._sessions[child.session.header.id] = child.session
         if request.key:
             self._answers[request.key] = child.record

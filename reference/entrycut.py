@@ -70,19 +70,26 @@ def _unanswered(leaf: Entry | None) -> Entry | None:
 
 
 def _group_end(answer: Entry, leaf: Entry | None) -> Place | None:
-    """The place behind the last result of this answer's calls, on the path to `leaf`; None if one is not there."""
+    """The place behind the last result of this answer's calls, on the path to `leaf`; None if one is not there yet.
+
+    Where the turn ended before all had come, nothing more will come, so it is the place behind that end.
+    """
     path: list[Entry] = []
     entry = leaf
     while entry is not None and entry is not answer:
         path.append(entry)
         entry = entry.parent
+    last = answer
     due = set(answer.body.calls) if isinstance(answer.body, Answered) else set()
     while path:
         entry = path.pop()
         if not isinstance(entry.body, ToolEnded):
-            if entry.message is not None or isinstance(entry.body, TurnEnded):
+            if isinstance(entry.body, TurnEnded):
+                return _behind(last, entry)
+            if entry.message is not None:
                 return None
             continue
+        last = entry
         due.discard(entry.body.call)
         if not due:
             return _behind(entry, path[-1] if path else None)

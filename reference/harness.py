@@ -268,7 +268,8 @@ class Harness(Durable):
         workspace = self._workspace_for(source, request)
         if isinstance(workspace, Refusal):
             return workspace
-        return self._make_child(source, place._replace(frozen=frozen), request, workspace)
+        place = place if frozen is None else place._replace(frozen=frozen)
+        return self._make_child(source, place, request, workspace)
 
     async def clone(self, id_: str, request: ForkRequest) -> Record | Refusal:
         """A new session from the active path, up to where this one stands (clause OPS-3)."""

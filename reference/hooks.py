@@ -5,16 +5,14 @@ Source: clauses SET-4, SET-5, OPS-4, OPS-6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 __all__ = ["NO_HOOKS", "Cause", "Hooks", "Started"]
 
 Cause: TypeAlias = Literal["new", "fork", "resume"]
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(NamedTuple):
     """What a start hook is told: the session that starts, why, and for a fork the session that it was forked from."""
 
     session: str

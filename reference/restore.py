@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forkproof.reference.entries import Answered, Entry, Labelled, TurnEnded, UserSaid, ancestor_at, on_path
+from forkproof.reference.entries import Answered, Entry, Labelled, TurnEnded, UserSaid, on_path
 from forkproof.reference.labels import Label, carried
+from forkproof.reference.reading import listing
 from forkproof.reference.record import Record
 from forkproof.reference.session import Session
 from forkproof.reference.store import Made, Moved, Rebased, Removed, Row, Wrote
@@ -76,8 +77,7 @@ def _enter(stored: Stored, session: Session, entry: Entry) -> None:
 
 
 def _label(session: Session, setter: Entry, body: Labelled) -> None:
-    path = (ancestor_at(setter, depth) for depth in range(1, setter.depth))
-    target = next((e for e in (*path, *session.written) if e is not None and e.id == body.target), None)
+    target = next((entry for entry in listing(session) if entry.id == body.target), None)
     if target is not None and body.text:
         session.labels[body.target] = Label(target, body.text, setter.stamp.at, setter)
     else:

@@ -98,7 +98,7 @@ class Runtime:
 
     def header(self, session: Session) -> Header:
         """The session's header with the settings that it has now."""
-        return replace(session.header, settings=self.settings(session))
+        return session.header._replace(settings=self.settings(session))
 
     def model_of(self, session: Session) -> str:
         """The model that the session asks, as of now."""

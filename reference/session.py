@@ -37,8 +37,7 @@ class Begun(NamedTuple):
     given: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """What is fixed when a session is made. `lineage` is None for a session that was not forked.
 
     `settings` are those that it began with, `begun` tells how a fork came to them. `family` is the id of the session

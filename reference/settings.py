@@ -33,11 +33,12 @@ def in_force(header: Header, leaf: Entry | None) -> Mapping[str, Value]:
 
 
 def _own_changes(header: Header, leaf: Entry | None) -> list[SettingsChanged]:
-    """The session's own changes on the path, oldest first: they all stand behind what it inherited."""
+    """The session's own changes on the path, oldest first; those of a fork may stand behind those of its source."""
     found: list[SettingsChanged] = []
     entry = newest_change(leaf)
-    while entry is not None and isinstance(entry.body, SettingsChanged) and entry.body.session == header.id:
-        found.append(entry.body)
+    while entry is not None:
+        if isinstance(entry.body, SettingsChanged) and entry.body.session == header.id:
+            found.append(entry.body)
         entry = entry.change
     found.reverse()
     return found

@@ -124,7 +124,7 @@ def _mode_lost(rows: Sequence[Row]) -> Stored:
     stored = restore(rows)
     for session in stored.sessions.values():
         mode = {"permissions": DEFAULTS["permissions"]}
-        session.header = replace(session.header, settings={**session.header.settings, **mode})
+        session.header = session.header._replace(settings={**session.header.settings, **mode})
     return stored
 
 

@@ -68,7 +68,7 @@ def _into_the_source(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _without_lineage(rows: Sequence[Row]) -> Sequence[Row]:
-    return [row._replace(header=replace(row.header, lineage=None)) if isinstance(row, Made) else row for row in rows]
+    return [row._replace(header=row.header._replace(lineage=None)) if isinstance(row, Made) else row for row in rows]
 
 
 def _without_requests(rows: Sequence[Row]) -> Sequence[Row]:

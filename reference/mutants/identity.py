@@ -52,7 +52,7 @@ class _ResumeCopies(Harness):
         session = super().resume(id_)
         if isinstance(session, Refusal):
             return session
-        header = replace(session.header, id=self._runtime.ids.session())
+        header = session.header._replace(id=self._runtime.ids.session())
         return self._register(Session(header, session.leaf))
 
 
@@ -121,7 +121,7 @@ class _IdsOfTheMoment(Harness):
         if session is None or not isinstance(record, Record):
             return record
         del self._sessions[record.session]
-        session.header = replace(session.header, id=f"session-of-{moment}")
+        session.header = session.header._replace(id=f"session-of-{moment}")
         self._sessions[session.header.id] = session
         return record._replace(session=session.header.id)
 
@@ -171,7 +171,7 @@ def _copying(order: Callable[[list[Entry]], list[Entry]]) -> Callable[[Rules], R
 
 
 def _at_the_source(child: Child, source: Session, _place: Place) -> Child:
-    child.session.header = replace(child.session.header, directory=source.header.directory)
+    child.session.header = child.session.header._replace(directory=source.header.directory)
     return child
 
 

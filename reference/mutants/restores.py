@@ -80,7 +80,7 @@ class _DriftsBack(Harness):
         lineage = None if session is None else session.header.lineage
         source = None if lineage is None else self.session(lineage.source)
         if session is not None and source is not None and session.written:
-            session.header = replace(session.header, directory=source.header.directory)
+            session.header = session.header._replace(directory=source.header.directory)
         return await super().prompt(id_, text, attachments)
 
 
@@ -92,7 +92,7 @@ def _told_the_source(rules: Rules) -> Rules:
         again = header.id in places
         places[header.id] = header.directory
         source = header.lineage.source if header.lineage is not None else ""
-        return place_of(replace(header, directory=places.get(source, header.directory)) if again else header)
+        return place_of(header._replace(directory=places.get(source, header.directory)) if again else header)
 
     return replace(rules, place=place)
 

@@ -114,7 +114,7 @@ def _given_lost(rows: Sequence[Row]) -> Stored:
     for session in stored.sessions.values():
         header = session.header
         if header.begun is not None:
-            session.header = replace(header, settings=in_force(header.begun.source, header.begun.leaf))
+            session.header = header._replace(settings=in_force(header.begun.source, header.begun.leaf))
     return stored
 
 

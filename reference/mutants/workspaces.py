@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 from forkproof.reference.cut import Place, Point
@@ -59,13 +58,13 @@ class _CopiesTheShared(Harness):
         child = self.session(record.session)
         if child is not None and workspace == "shared":
             copy = self.machine.snapshot(request.directory, f"{request.directory}-{record.session}")
-            child.header = replace(child.header, directory=copy.directory)
+            child.header = child.header._replace(directory=copy.directory)
         return record
 
 
 def _runs_in_source(child: Child, source: Session, _place: Place) -> Child:
     """The record names the new directory, and the tools run in the old one."""
-    child.session.header = replace(child.session.header, directory=source.header.directory)
+    child.session.header = child.session.header._replace(directory=source.header.directory)
     return child
 
 
