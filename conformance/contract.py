@@ -89,12 +89,16 @@ def load_contract() -> Contract:
 
 def load_untested(contract: Contract) -> Mapping[str, str]:
     """Clause id -> why no trace can judge it yet. Raises `ContractError` for an unknown clause or an empty reason."""
-    document = parse(files("forkproof.conformance").joinpath("untested.yaml").read_bytes(), "untested.yaml")
+    document = parse(_untested_text(), "untested.yaml")
     found: dict[str, str] = document.value if isinstance(document.value, dict) else {}
     for clause, reason in found.items():
         if clause not in contract.clauses or not isinstance(reason, str) or len(reason) < SHORTEST_REASON:
             raise ContractError(f"untested.yaml: {clause} is no clause, or its reason says nothing")
     return MappingProxyType(found)
+
+
+def _untested_text() -> bytes:
+    return files("forkproof.conformance").joinpath("untested.yaml").read_bytes()
 
 
 def read_contract(data: bytes) -> Contract:
