@@ -70,9 +70,12 @@ def _without_yaml_words(lines: list[str]) -> list[str]:
 
 
 def test_every_code_has_a_bad_trace() -> None:
-    """No code without an example, none in an example that the table does not have."""
+    """No code without an example, none in an example that the table does not have.
+
+    FPL045 needs mutants to be played; `test_unfailable` has its example.
+    """
     shown = {line.split()[1] for path in bad_files() for line in wanted(path)}
-    assert shown == set(RULES)
+    assert shown == set(RULES) - {"FPL045"}
 
 
 def test_the_shipped_traces_are_clean() -> None:

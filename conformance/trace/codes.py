@@ -98,6 +98,12 @@ _TABLE = (
     Rule(
         "FPL044", "unknown record field", "The fields of a fork record are those of the adapter protocol's ForkRecord."
     ),
+    Rule(
+        "FPL045",
+        "check that no mutant can fail",
+        "It passes whatever the reference does wrong: drop it, or write the mutant that it is there for. "
+        "Told by `forkproof lint --mutants` only.",
+    ),
     # Files and commands.
     Rule("FPL050", "path that leaves the workspace", "Paths are relative, with `/` between plain names and no `..`."),
     Rule("FPL051", "command outside the vocabulary", "`run` takes pwd, ls, true, false, echo WORDS, rm, mkdir or mv."),
