@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from forkproof.reference.cut import Point
 from forkproof.reference.model import Reply
 from forkproof.reference.prompt import ToolResult
 from forkproof.reference.record import Record
@@ -127,3 +128,61 @@ def test_a_stored_session_is_neither_moved_nor_spoken_to() -> None:
         return [queued, await stage.harness.tree.branch(stage.main, listing.entries[0].id)]
 
     assert [isinstance(answer, Refusal) for answer in asyncio.run(story())] == [True, True]
+
+
+def test_a_label_off_the_path_survives_a_restart() -> None:
+    """LBL-1, ATO-4: a session that stands before everything may name an entry that it was forked with."""
+
+    async def story() -> list[str]:
+        stage = Stage()
+        await stage.turn("one")
+        child = (await stage.fork(HEAD)).session
+        listing = stage.harness.tree.entries(child)
+        assert isinstance(listing, Listing)
+        first = listing.entries[0].id
+        assert isinstance(await stage.harness.tree.branch(child, first), Moved)
+        assert not isinstance(stage.harness.tree.label(child, first, "start"), Refusal)
+        await stage.harness.restart(kill=False)
+        nodes = stage.harness.tree.nodes(child)
+        assert not isinstance(nodes, Refusal)
+        return [node.label for node in nodes if node.label]
+
+    assert asyncio.run(story()) == ["start"]
+
+
+def test_a_fork_keeps_its_sources_settings_when_a_turn_is_deleted_before_them() -> None:
+    """SET-1, ISO-4: a later change by the fork itself does not hide the change that it inherited."""
+
+    async def story() -> str:
+        stage = Stage()
+        turn = await stage.turn("one")
+        stage.harness.authority.configure(stage.main, {"model": "other"})
+        child = (await stage.fork(HEAD)).session
+        stage.harness.authority.configure(child, {"effort": "high"})
+        assert stage.harness.delete_turns(child, [turn]) is None
+        await stage.turn("two", child)
+        return stage.model.prompts[-1].model
+
+    assert asyncio.run(story()) == "other"
+
+
+def test_a_cut_in_a_group_whose_turn_was_cancelled_lies_behind_that_turn() -> None:
+    """TOOL-7: the calls that have no result will never have one, so the pair-safe place is the turn's end."""
+
+    async def story() -> tuple[Record | Refusal, list[str]]:
+        both = Reply((call("quick", "count", "n"), call("job", "wait", "forever")))
+        stage = Stage(Script({"go": [both]}))
+        turn = asyncio.ensure_future(stage.harness.prompt(stage.main, "go"))
+        await stage.harness.machine.started("id-job")
+        await stage.harness.cancel(stage.main)
+        await turn
+        listing = stage.harness.tree.entries(stage.main)
+        assert isinstance(listing, Listing)
+        record = await stage.harness.fork(stage.main, Point("at", entry=listing.entries[1].id), SHARED)
+        assert isinstance(record, Record)
+        await stage.turn("next", record.session)
+        return record, stage.last()
+
+    record, last = asyncio.run(story())
+    assert isinstance(record, Record)
+    assert last[:5] == ["go", "call id-quick", "call id-job", "done id-quick", "unknown id-job"]

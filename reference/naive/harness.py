@@ -37,7 +37,9 @@ class NaiveHarness(Lasting):
         return fork
 
     def _fork(self, source: Session, asked: Asked, running: str = "") -> dict[str, Any] | No:
-        prefix = cut_out(source.path, asked.kind, asked.turn, running, self.choices.busy_source)
+        prefix = cut_out(
+            source.path, asked.kind, asked.turn, running, self.choices.busy_source, self.choices.call_group
+        )
         if prefix is None:
             return No("unknown-cut")
         if (asked.directory in self.places) is asked.isolated:
@@ -55,7 +57,7 @@ class NaiveHarness(Lasting):
         child.given = {name: value for name, (value, origin) in origins.items() if origin in ("override", "latest")}
         child.lineage = {"source": source.id, "revision": revision, "cut": prefix.cut, "edge": "fork"}
         self.sessions[child.id] = child
-        if "interrupted" in prefix.cut:
-            child.add(Item(self._new("i"), "end", running, "forked"))
+        if prefix.open:
+            child.add(Item(self._new("i"), "end", prefix.open, "forked"))
         carry_labels(source, child, self._new)
         return record_of(source, child, asked, prefix, origins)

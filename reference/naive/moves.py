@@ -31,7 +31,8 @@ class Moves(Turns):
         compaction = session.under = Under(self._new("c"), "compaction")
         summary = self._summary(session, covered)
         if isinstance(summary, str):
-            first = covered[0].covers[1] if covered[0].kind == "summary" else covered[0].id
+            # What an older summary covers is covered too, from the beginning of the path.
+            first = session.path[0].id if covered[0].kind == "summary" else covered[0].id
             covers = (session.id, first, covered[-1].id)
             tail = [item for item in tail if item.kind != "summary"]
             session.add(Item(compaction.id, "summary", "", summary, covers=covers, kept=tail))

@@ -25,7 +25,7 @@ class Choices:
 
     busy_source: what a fork of a busy source does. retained_turns: how many turns a compaction keeps. defaults: the
     settings of a session that was opened without any. tools: those that a model is offered. settings_source: whether a
-    child has the settings of the cut, or the latest ones.
+    child has the settings of the cut, or the latest ones. call_group: what a cut between calls and results does.
     """
 
     busy_source: str = "interrupt"
@@ -33,6 +33,7 @@ class Choices:
     defaults: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     settings_source: str = "cut"
+    call_group: str = "after"
 
 
 class Turns:
@@ -149,10 +150,9 @@ class Turns:
             if parts:
                 session.add(Item(self._new("i"), "answer", turn.id, parts=parts))
             turn.waiting = [part for part in answer if isinstance(part, Use)]
-            self._refuse_calls(session, turn)
-            if len(parts) == sum(isinstance(part, Text) for part in parts) and not turn.heard:
+            if not turn.waiting and not turn.heard:
                 self._end(session, turn, "end_turn")
-            self._run_calls(session, turn)
+            self._start_calls(session, turn)
 
     def _deliver(self, session: Session, turn: Under) -> None:
         """What was said into the turn is read with the next request."""
@@ -160,18 +160,23 @@ class Turns:
             session.add(Item(self._new("i"), "steered", turn.id, text))
         turn.heard = []
 
-    def _refuse_calls(self, session: Session, turn: Under) -> None:
-        """Calls that the permission mode does not allow, or the person, fail without having run (AUT-3)."""
-        mode = in_force(session, session.path)["permissions"]
+    def _start_calls(self, session: Session, turn: Under) -> None:
+        """Run each call that need not wait; one that may not run fails without having run (AUT-3)."""
         for use in list(turn.waiting):
-            if use.tool == "read" or mode == "auto":
-                continue
-            earlier = {(session.id, use.tool), ("", use.tool)} & self.approved
-            allowed = mode == "ask" and bool(earlier or self._asked(session, use))
-            if not allowed:
+            if self._may_run(session, use):
+                self._run_call(session, turn, use)
+            else:
                 turn.waiting.remove(use)
                 text = f"{use.start}\nnot allowed\n{use.end.replace('.end]', '.failed]')}"
                 session.add(Item(self._new("i"), "result", turn.id, text, call=use.id))
+
+    def _may_run(self, session: Session, use: Use) -> bool:
+        """Whether the permission mode allows a call, or the person."""
+        mode = in_force(session, session.path)["permissions"]
+        if use.tool == "read" or mode == "auto":
+            return True
+        earlier = {(session.id, use.tool), ("", use.tool)} & self.approved
+        return mode == "ask" and bool(earlier or self._asked(session, use))
 
     def _asked(self, session: Session, use: Use) -> bool:
         """Ask the person. An answer holds for this call, for all of this session, or for every session (AUT-1)."""
@@ -183,13 +188,12 @@ class Turns:
             self.approved.add(("", use.tool))
         return answer != "reject"
 
-    def _run_calls(self, session: Session, turn: Under) -> None:
-        """Run each call that need not wait."""
-        for use in list(turn.waiting):
-            if use.tool != "wait" or (use.id in self.released and use.arguments == "release"):
-                turn.waiting.remove(use)
-                text = printed(use, session.files, session.directory, self.runs)
-                session.add(Item(self._new("i"), "result", turn.id, text, call=use.id))
+    def _run_call(self, session: Session, turn: Under, use: Use) -> None:
+        """Run a call, if it need not wait."""
+        if use.tool != "wait" or (use.id in self.released and use.arguments == "release"):
+            turn.waiting.remove(use)
+            text = printed(use, session.files, session.directory, self.runs)
+            session.add(Item(self._new("i"), "result", turn.id, text, call=use.id))
 
     def _end(self, session: Session, turn: Under, stop: str) -> None:
         self._deliver(session, turn)
@@ -211,7 +215,8 @@ class Turns:
         for session in list(self.sessions.values()):
             turn = session.under
             if turn is not None and turn.kind == "turn" and turn.waiting:
-                self._run_calls(session, turn)
+                for use in list(turn.waiting):
+                    self._run_call(session, turn, use)
                 if not turn.waiting:
                     self._ask(session, turn)
 

@@ -95,7 +95,9 @@ def find(fault: str) -> Found:
 
 
 def main() -> int:
-    """Look for all faults, then play all batches, on every core."""
+    """Look for all faults, then play all batches, on every core; with a seed, its batch alone."""
+    if len(sys.argv) > 1:
+        return run()
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(find, FAULTS))
     for fault, tried in found:

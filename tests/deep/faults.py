@@ -149,7 +149,7 @@ def _revision_of_the_child(*given: Any) -> Any:
 def _no_lineage_for_an_empty_prefix(*given: Any) -> Any:
     child = fork(*given)
     if child.session.leaf is None:
-        child.session.header = replace(child.session.header, lineage=None)
+        child.session.header = child.session.header._replace(lineage=None)
     return child
 
 
@@ -239,6 +239,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "a cut after a turn loses its last word": _rules(cut=_places(cut, _without_the_end)),
     "a cut may name a turn of another session": _rules(cut=_anywhere),
     "a cut after a running turn is taken": _rules(cut=_running_too),
+    "a cut between calls and results is taken as it is": _rules(pair_safe=lambda place, _leaf, _choice: place),
     "the text that was left out is not given back": _rules(cut=_places(cut, lambda place: place._replace(editor=""))),
     "a busy source's fork says that it took the head": _rules(
         boundary=_places(boundary, lambda place: place._replace(applied={"head": True}))

@@ -25,7 +25,7 @@ from forkproof.reference.wording import SUMMARIZE, marker
 from tests.deep.program import Setup
 from tests.deep.same import Id
 from tests.deep.script import Said, Script, decision
-from tests.deep.side import Ask, Pending, Plain, lines, refused
+from tests.deep.side import Ask, Pending, Plain, cut_of, lines, refused
 from tests.deep.stepped_loop import SteppedLoop
 
 __all__ = ["FirstSide"]
@@ -56,7 +56,10 @@ class FirstSide:
         self._tasks: list[asyncio.Task[Any]] = []
         self._questions: list[Question] = []
         semantics = Semantics(
-            setup.busy_source, retained_turns=setup.retained_turns, settings_source=setup.settings_source
+            setup.busy_source,
+            retained_turns=setup.retained_turns,
+            settings_source=setup.settings_source,
+            call_group=setup.call_group,
         )
         self.harness = harness(self._model, semantics=semantics, rules=rules, person=self._person)
 
@@ -98,7 +101,7 @@ class FirstSide:
         return self._begin(self.harness.compact(session))
 
     def fork(self, session: str, ask: Ask) -> Pending:
-        point = Point("head") if ask.kind == "head" else Point("before" if ask.kind == "before" else "after", ask.turn)
+        point = Point(ask.kind, entry=ask.turn) if ask.kind == "at" else Point(ask.kind, ask.turn)
         request = ForkRequest(ask.directory, "isolated" if ask.isolated else "shared", ask.overrides)
         if ask.isolated and ask.directory not in self._directories:
             self._directories.append(ask.directory)
@@ -269,7 +272,7 @@ def _edge(source: str, revision: str, cut: Mapping[str, str | bool], edge: str) 
     return {
         "source": Id("session", source),
         "revision": revision if revision == "empty" else Id("entry", revision),
-        "cut": {kind: turn if turn is True else Id("turn", str(turn)) for kind, turn in cut.items()},
+        "cut": cut_of(cut),
         "edge": edge,
     }
 

@@ -21,7 +21,7 @@ from forkproof.reference.tools import TOOLS
 from tests.deep.program import Setup
 from tests.deep.same import Id
 from tests.deep.script import Said, Script, decision
-from tests.deep.side import Ask, Pending, Plain, lines, refused
+from tests.deep.side import Ask, Pending, Plain, cut_of, lines, refused
 
 __all__ = ["NaiveSide"]
 
@@ -34,7 +34,9 @@ class NaiveSide:
 
     def __init__(self, setup: Setup) -> None:
         self.script = Script()
-        choices = Choices(setup.busy_source, setup.retained_turns, DEFAULTS, TOOLS, setup.settings_source)
+        choices = Choices(
+            setup.busy_source, setup.retained_turns, DEFAULTS, TOOLS, setup.settings_source, setup.call_group
+        )
         self.harness = NaiveHarness(self._model, choices, decision)
 
     def _model(self, prompt: Prompt) -> Answer:
@@ -217,7 +219,7 @@ def _lineage(lineage: Mapping[str, Any] | None) -> Plain:
     return {
         **lineage,
         "source": Id("session", lineage["source"]),
-        "cut": {kind: turn if turn is True else Id("turn", turn) for kind, turn in lineage["cut"].items()},
+        "cut": cut_of(lineage["cut"]),
         "revision": revision if revision == "empty" else Id("entry", revision),
     }
 

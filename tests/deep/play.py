@@ -159,15 +159,14 @@ class Play:
         since = [None if step.since % (len(entries) + 1) == 0 else self._entry(n, step) for n in range(2)]
         self._same("the reading", [s.reading(self._session(n, number), since[n]) for n, s in enumerate(self._sides)])
 
-    def _entry(self, side: int, step: p.Branch | p.Reword | p.Read) -> str:
+    def _entry(self, side: int, step: p.Branch | p.Reword | p.Read | p.Fork) -> str:
         entries = self._states[side]["sessions"][step.session % self._count()]["entries"]
-        number = step.entry if not isinstance(step, p.Read) else step.since
-        return str(entries[number % len(entries)][0].name) if entries else "nowhere"
+        return str(entries[_number(step) % len(entries)][0].name) if entries else "nowhere"
 
-    def _place(self, step: p.Branch | p.Reword) -> str:
+    def _place(self, step: p.Branch | p.Reword | p.Fork) -> str:
         """An entry as a trace's reader may find it: its number in the listing, and what it is."""
         entries = self._states[0]["sessions"][step.session % self._count()]["entries"]
-        number = step.entry % len(entries) if entries else 0
+        number = _number(step) % len(entries) if entries else 0
         return f"entry {number}, {entries[number][1]}" if entries else "nowhere"
 
     def _restart(self, step: p.Restart) -> None:
@@ -240,12 +239,16 @@ class Play:
         points = self._points(side, step)
         if step.kind == "head":
             return ""
+        if step.kind == "at":
+            return self._entry(side, step)
         if points:
             return str(points[step.turn % len(points)][0].name)
         return ("", "nowhere")[step.turn % 2]
 
     def _turn_name(self, step: p.Fork) -> str:
         points = self._points(0, step)
+        if step.kind == "at":
+            return self._place(step)
         return str(points[step.turn % len(points)][1]) if points else "nowhere"
 
     def _release(self, step: p.Release) -> None:
@@ -314,6 +317,15 @@ class Play:
     def _name(self, number: int) -> str:
         place = number % self._count()
         return f"s{place}" if place else "main"
+
+
+def _number(step: p.Branch | p.Reword | p.Read | p.Fork) -> int:
+    """Which entry a step means."""
+    match step:
+        case p.Read(since=number) | p.Fork(turn=number):
+            return number
+        case p.Branch() | p.Reword():
+            return step.entry
 
 
 def _changed(before: Plain, state: Plain) -> Plain:

@@ -89,11 +89,13 @@ class Compact:
 class Fork:
     """A fork at a turn of the session itself (`where` is own), of any session (any), or one that never was (none).
 
+    With `at`, the number is that of an entry of the session.
+
     place: the same directory, a new one that is a snapshot, another one that is there, or one that can't be used.
     """
 
     session: int
-    kind: Literal["before", "after", "head"]
+    kind: Literal["before", "after", "at", "head"]
     turn: int = 0
     where: Literal["own", "any", "none"] = "own"
     place: Literal["shared", "isolated", "other", "wrong"] = "shared"
@@ -212,6 +214,7 @@ class Setup:
     busy_source: Literal["interrupt", "last-committed", "refuse", "wait"] = "interrupt"
     retained_turns: int = 1
     settings_source: Literal["cut", "latest"] = "cut"
+    call_group: Literal["refuse", "before", "after", "repair"] = "after"
 
 
 @dataclass(frozen=True)
@@ -304,6 +307,7 @@ _steps: st.SearchStrategy[Step] = st.one_of(
     st.builds(Turn, _sessions, st.tuples(_rounds, st.builds(Round, st.booleans(), _waits))),
     st.builds(Fork, _sessions, st.just("head"), st.just(0), st.just("own"), _own, _settings),
     st.builds(Fork, _sessions, st.sampled_from(("before", "after")), st.integers(0, 7), st.just("own"), _own),
+    st.builds(Fork, _sessions, st.just("at"), _entries, st.just("own"), _own),
     st.builds(Compact, _sessions, _trouble),
     st.builds(Branch, _sessions, _entries, st.sampled_from(("declined", "summary", "summary", "rewind")), _trouble),
     st.builds(Reword, _sessions, _entries, st.sampled_from(("label", "label", "clear", "edit", "edit"))),
@@ -338,6 +342,7 @@ _setups = st.builds(
     st.sampled_from(("interrupt", "last-committed", "refuse", "wait")),
     st.integers(0, 2),
     st.sampled_from(("cut", "cut", "latest")),
+    st.sampled_from(("after", "before", "refuse", "repair")),
 )
 
 

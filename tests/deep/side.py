@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from forkproof.reference.prompt import Message, Prompt, Text, ToolCall, ToolResult
 from tests.deep.same import Id
 from tests.deep.script import Script, is_a_persons
 
-__all__ = ["Ask", "Pending", "Plain", "Side", "lines", "refused", "shown"]
+__all__ = ["Ask", "Pending", "Plain", "Side", "cut_of", "lines", "refused", "shown"]
 
 Plain: TypeAlias = Any
 """Mappings, lists, texts, numbers and `Id`s."""
@@ -21,9 +21,9 @@ Pending: TypeAlias = Callable[[], Plain]
 
 @dataclass(frozen=True)
 class Ask:
-    """A fork that is asked for."""
+    """A fork that is asked for; `turn` is the id of a turn, or of the entry of a cut at one."""
 
-    kind: str
+    kind: Literal["before", "after", "at", "head"]
     turn: str
     directory: str
     isolated: bool
@@ -130,6 +130,12 @@ class Side(Protocol):
     def close(self) -> None:
         """The end."""
         ...
+
+
+def cut_of(cut: Mapping[str, str | bool]) -> Plain:
+    """A cut as a record states it."""
+    kinds = {"at": "entry"}
+    return {kind: name if name is True else Id(kinds.get(kind, "turn"), str(name)) for kind, name in cut.items()}
 
 
 def refused(reason: str) -> Plain:
