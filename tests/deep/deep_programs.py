@@ -22,7 +22,7 @@ from tests.deep.faults import FAULTS
 from tests.deep.play import Disagreement
 from tests.deep.program import Program, programs
 
-PROGRAMS: Final = 40_000
+PROGRAMS: Final = 20_000
 BATCH: Final = 500
 CHAPTERS: Final = 12
 
