@@ -77,6 +77,8 @@ class Approvals:
 
     def grants(self, session: str) -> tuple[str, ...]:
         """The calls at which approvals for this whole session were given."""
+        if not self.given:
+            return ()
         return tuple(e.call for e in self.given if e.session == session and e.decision == "allow_for_session")
 
     def carry(self, source: str, child: str, calls: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from forkproof.reference.cut import Place
 from forkproof.reference.entries import Entry, SettingsChanged
 from forkproof.reference.fork import ForkRequest
+from forkproof.reference.hooks import NO_HOOKS
 from forkproof.reference.inherit import Setting, Value
 from forkproof.reference.model import Call
 from forkproof.reference.refusal import Refusal
@@ -66,9 +67,11 @@ class Authority:
 
         Its hooks run, once, and what they say stands before its context (clause SET-4).
         """
-        rules = self._runtime.rules
-        told = rules.start_told(session.header)
-        said = self._runtime.hooks.at_start(told._replace(cause="resume") if again else told)
+        rules, hooks = self._runtime.rules, self._runtime.hooks
+        said: tuple[str, ...] = ()
+        if hooks is not NO_HOOKS:
+            told = rules.start_told(session.header)
+            said = hooks.at_start(told._replace(cause="resume") if again else told)
         session.context = rules.start_context(inherited, said)
 
     def settings_of_child(self, source: Session, place: Place, request: ForkRequest) -> dict[str, Setting]:

@@ -6,6 +6,7 @@ Source: clauses REC-7, SET-1, SET-2, AUT-1, AUT-2.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from forkproof.reference.permissions import strictest
@@ -32,6 +33,12 @@ class Setting(NamedTuple):
     origin: Origin
 
 
+_OWN: Final = frozenset({"override", "latest"})
+
+# A handful of settings stands in thousands of forks: equal ones are one object, made once.
+_setting = lru_cache(maxsize=1024)(Setting)
+
+
 def inherit(
     source: Mapping[str, Value],
     overrides: Mapping[str, Value],
@@ -46,12 +53,12 @@ def inherit(
     """
     now = source if latest is None else latest
     chosen = source if settings_source == "cut" else now
-    settings = {name: Setting(value, settings_source) for name, value in chosen.items()}
+    settings = {name: _setting(value, settings_source) for name, value in chosen.items()}
     if now is not source:
         settings |= _mode(str(source.get("permissions", "")), str(now.get("permissions", "")))
-    for name, default in DEFAULTS.items():
-        if name not in settings:
-            settings[name] = Setting(default, "default")
+    if not settings.keys() >= DEFAULTS.keys():
+        for name, default in DEFAULTS.items():
+            settings.setdefault(name, Setting(default, "default"))
     for name, value in overrides.items():
         settings[name] = Setting(value, "override")
     return settings
@@ -59,7 +66,7 @@ def inherit(
 
 def pinned(settings: Mapping[str, Setting]) -> dict[str, Value]:
     """Those of a child's settings that are its own wherever it stands, since they do not come from the cut."""
-    return {name: setting.value for name, setting in settings.items() if setting.origin in ("override", "latest")}
+    return {name: value for name, (value, origin) in settings.items() if origin in _OWN}
 
 
 def _mode(at_cut: str, now: str) -> dict[str, Setting]:
