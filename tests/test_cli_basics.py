@@ -283,7 +283,8 @@ def test_explains_every_clause_and_code() -> None:
     from forkproof.conformance.trace.codes import RULES
     from forkproof.conformance.vocabulary import CAPABILITIES, POLICIES
 
-    words = ["CUT-7", "AUT-5", "FLD-4", *RULES, *codes(), *CAPABILITIES, *POLICIES]
+    others = ["bad-recipe", "unwritable-run", "unreadable-run"]
+    words = ["CUT-7", "AUT-5", "FLD-4", *RULES, *codes(), *others, *CAPABILITIES, *POLICIES]
     assert [word for word in words if forkproof("explain", word).exit_code != 0] == []
 
 

@@ -137,13 +137,20 @@ def _lint_code(word: str) -> str | None:
 
 
 def _error_code(word: str) -> str | None:
-    from forkproof.adapters.errors import codes
+    from forkproof.adapters.acp.recipe import BadRecipe
+    from forkproof.adapters.errors import AdapterError, codes
+    from forkproof.reports.runlog import RunLogError, UnreadableRun, UnwritableRun
 
-    error = codes().get(word)
-    if error is None:
-        return None
-    meaning = " ".join((error.__doc__ or "").split())
-    return "\n".join([f"{word}  verdict {error.verdict}", "", *_wrapped(meaning)])
+    records: dict[str, type[RunLogError]] = {error.code: error for error in (UnreadableRun, UnwritableRun)}
+    if word in records:
+        return "\n".join([f"{word}  the record of a run", "", *_wrapped(_meaning(records[word]))])
+    known: dict[str, type[AdapterError]] = {**codes(), BadRecipe.code: BadRecipe}
+    error = known.get(word)
+    return error and "\n".join([f"{word}  verdict {error.verdict}", "", *_wrapped(_meaning(error))])
+
+
+def _meaning(error: type[Exception]) -> str:
+    return " ".join((error.__doc__ or "").split())
 
 
 def _capability(word: str) -> str | None:
