@@ -146,7 +146,9 @@ def _error_code(word: str) -> str | None:
         return "\n".join([f"{word}  the record of a run", "", *_wrapped(_meaning(records[word]))])
     known: dict[str, type[AdapterError]] = {**codes(), BadRecipe.code: BadRecipe}
     error = known.get(word)
-    return error and "\n".join([f"{word}  verdict {error.verdict}", "", *_wrapped(_meaning(error))])
+    if error is None:
+        return None
+    return "\n".join([f"{word}  verdict {error.verdict}", "", *_wrapped(_meaning(error))])
 
 
 def _meaning(error: type[Exception]) -> str:
