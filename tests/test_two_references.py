@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.deep.duel import play
 from tests.deep.faults import FAULTS, QUICK
 from tests.deep.play import Disagreement
-from tests.deep.program import Program, programs
+from tests.deep.program import PersonWrites, Program, Round, Setup, ToolCall, Turn, programs
 
 NAIVE: Final = Path(__file__).parents[1] / "reference" / "naive"
 SMALL: Final = settings(
@@ -28,6 +28,12 @@ CHAPTERS: Final = 6
 def test_the_two_references_agree(program: Program) -> None:
     """Prompts, files, records, lineage, answers and cut points are equal after every step of every program."""
     play(program)
+
+
+def test_an_edit_that_can_not_be_made_is_none() -> None:
+    """A person can't write a file where a folder is; both references refuse it, and the program goes on."""
+    folder = Turn(0, (Round(says=True, calls=(ToolCall("run", "mkdir d", ""),), trouble=""),))
+    play(Program(Setup(), (folder, PersonWrites(0, "d", "text"))))
 
 
 @pytest.mark.parametrize("fault", QUICK)

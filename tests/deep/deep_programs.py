@@ -57,6 +57,8 @@ def batch(number: int) -> Batch:
         all_programs()
     except Disagreement as disagreement:
         trouble = str(disagreement)
+    except Exception as error:  # noqa: BLE001  # a fault of a reference or of the driver: told with its seed, the rest goes on
+        trouble = f"{type(error).__name__}: {error}"
     return Batch(number, len(played), sum(played), trouble)
 
 

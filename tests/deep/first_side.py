@@ -173,8 +173,12 @@ class FirstSide:
     def release(self, command: str) -> None:
         self.harness.machine.release(command)
 
-    def person_writes(self, directory: str, path: str, text: str) -> None:
-        self.harness.machine.workspace(directory).write(path, text)
+    def person_writes(self, directory: str, path: str, text: str) -> bool:
+        try:
+            self.harness.machine.workspace(directory).write(path, text)
+        except OSError:
+            return False
+        return True
 
     def settle(self) -> None:
         """Whatever a task raises is a fault of the suite, and no answer."""

@@ -132,8 +132,12 @@ class NaiveSide:
     def release(self, command: str) -> None:
         self.harness.release(command)
 
-    def person_writes(self, directory: str, path: str, text: str) -> None:
-        files.write(self.harness.places[directory], path, text)
+    def person_writes(self, directory: str, path: str, text: str) -> bool:
+        try:
+            files.write(self.harness.places[directory], path, text)
+        except files.Wrong:
+            return False
+        return True
 
     def settle(self) -> None:
         """Nothing is left to do."""

@@ -91,8 +91,7 @@ class Play:
     def _person_writes(self, step: p.PersonWrites) -> None:
         directory = self._states[0]["sessions"][step.session % self._count()]["directory"]
         self.story.tell(user_edits={step.path: step.text}, in_=self._name(step.session))
-        for side in self._sides:
-            side.person_writes(directory, step.path, step.text)
+        self._same("a person's edit", [side.person_writes(directory, step.path, step.text) for side in self._sides])
 
     def _open(self, step: p.Open) -> None:
         self.story.tell(open=f"s{self._count()}", exists=step.exists, settings=dict(step.settings))

@@ -111,8 +111,8 @@ class Side(Protocol):
         """Let a waiting command end."""
         ...
 
-    def person_writes(self, directory: str, path: str, text: str) -> None:
-        """Change a file from outside."""
+    def person_writes(self, directory: str, path: str, text: str) -> bool:
+        """Change a file from outside; False where it can't be, since a folder is in the way, say."""
         ...
 
     def settle(self) -> None:
