@@ -87,8 +87,13 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Play the trace if nobody has yet, and raise what its verdict is for pytest."""
-        event = self.parent.played().checks[self.check.id]
-        self.parent.suite.tell(self.parent, event)
+        try:
+            event = self.parent.played().checks[self.check.id]
+            self.parent.suite.tell(self.parent, event)
+        except Exception as error:
+            # Our console takes the place of pytest's: it must not stay silent on what pytest alone would show.
+            self.parent.suite.fault(error)
+            raise
         verdict = Verdict(event.verdict)
         if verdict in _QUIET:
             pytest.skip(f"{verdict}: {event.reason}")
@@ -230,6 +235,11 @@ class Suite:
         """Remember that a person ended the run; what was seen stays."""
         if self.recorder is not None:
             self.recorder.interrupted = True
+
+    def fault(self, error: Exception) -> None:
+        """Record a fault of forkproof itself that no verdict can carry; a worker's run ends as incomplete."""
+        if self.recorder is not None:
+            self.recorder.fault(error)
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool | None:
         """A fault of ours outside of any trace: one line for the person, the traceback for the record."""

@@ -64,10 +64,10 @@ class Engine:
             trial = observe(adapter, loaded.trace, loaded.slug, self.seed, self.deadlines)
             observation = run_to_end(self._runner, trial)
             results = judge(loaded.trace, checks, observation, self.contract)
+            seen = observed(observation, time.perf_counter() - started)
+            return Played(seen, self._checked(checks, results))
         except Exception as error:  # noqa: BLE001  # a fault of ours must end as a verdict, not as a traceback
             return self._own_fault(loaded, checks, error)
-        seen = observed(observation, time.perf_counter() - started)
-        return Played(seen, self._checked(checks, results))
 
     def _checked(self, checks: tuple[Judged, ...], results: tuple[CheckResult, ...]) -> dict[str, Checked]:
         applied = [self.baseline.apply(r) if self.baseline else r for r in results]

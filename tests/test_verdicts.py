@@ -168,6 +168,18 @@ def test_an_exception_of_ours_is_a_suite_error() -> None:
     assert "Traceback" in played.notes[0].volatile["traceback"]
 
 
+def test_a_record_that_can_not_be_made_is_a_suite_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was seen but can't be written down ends as a verdict too, and not in silence."""
+
+    def spoiled(*_: object) -> None:
+        raise TypeError("not JSON")
+
+    monkeypatch.setattr("forkproof.conformance.engine.observed", spoiled)
+    played = play(ReferenceAdapter, STORY)
+    assert set(verdicts(played).values()) == {"SUITE_ERROR"}
+    assert "not JSON" in reason(played, "CUT-1")
+
+
 def test_an_undeclared_capability_is_not_applicable() -> None:
     """What a harness does not declare is no pass and no failure, and no process is started for it."""
     played = play(broken.DeclaresNothing, STORY)

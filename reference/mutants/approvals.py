@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -13,42 +13,17 @@ from forkproof.reference.cut import Point
 from forkproof.reference.entries import Answered
 from forkproof.reference.fork import ForkRequest
 from forkproof.reference.harness import Harness
-from forkproof.reference.inherit import DEFAULTS, Setting, Value, inherit
+from forkproof.reference.inherit import DEFAULTS
+from forkproof.reference.mutants.inheritance import Values, inheriting, reset
 from forkproof.reference.mutants.mutant import Mutant
 from forkproof.reference.permissions import Need, need
 from forkproof.reference.record import Record
 from forkproof.reference.refusal import Refusal
 from forkproof.reference.restore import Stored, restore
-from forkproof.reference.rules import Rules
 from forkproof.reference.session import Header
 from forkproof.reference.store import Row
 
 __all__ = ["MUTANTS"]
-
-
-_Values = Mapping[str, Value]
-
-
-_Inherit = Callable[..., dict[str, Setting]]
-
-
-def _inheriting(rule: _Inherit) -> Callable[[Rules], Rules]:
-    return lambda rules: replace(rules, inherit=rule)
-
-
-def _reset(*names: str) -> _Inherit:
-    """The child gets the defaults for these settings, and nothing where there is none."""
-
-    def rule(source: _Values, overrides: _Values, *rest: object) -> dict[str, Setting]:
-        found: dict[str, Setting] = inherit(source, overrides, *rest)  # type: ignore[arg-type]  # passed through
-        for name in names:
-            if name in found and name not in overrides:
-                del found[name]
-                if name in DEFAULTS:
-                    found[name] = Setting(DEFAULTS[name], "default")
-        return found
-
-    return rule
 
 
 def _session_ignored(given: Sequence[Given], session: str, tool: str) -> Decision | None:
@@ -113,7 +88,7 @@ def _in_mode(strict: str, loose: str) -> Callable[..., Need]:
     return rule
 
 
-def _any_mode(settings: _Values) -> str:
+def _any_mode(settings: Values) -> str:
     """Whatever mode is asked for is taken."""
     del settings
     return ""
@@ -178,7 +153,7 @@ MUTANTS: Final = (
         "AUT-2",
         "approvals-leaked",
         "A fork has the mode of new sessions, which is looser than its source's.",
-        rules=_inheriting(_reset("permissions")),
+        rules=inheriting(reset("permissions")),
     ),
     Mutant(
         "read-only-is-not-enforced",

@@ -8,6 +8,7 @@ from typing import Final
 
 from forkproof.reference.entries import Entry, SettingsChanged, newest_change
 from forkproof.reference.inherit import DEFAULTS, Setting, Value, inherit
+from forkproof.reference.mutants.inheritance import Values, inheriting, reset
 from forkproof.reference.mutants.mutant import Mutant
 from forkproof.reference.restore import Stored, restore
 from forkproof.reference.rules import Rules
@@ -19,52 +20,27 @@ from forkproof.reference.tools import TOOLS
 __all__ = ["MUTANTS"]
 
 
-_Values = Mapping[str, Value]
-
-
-_Inherit = Callable[..., dict[str, Setting]]
-
-
-def _inheriting(rule: _Inherit) -> Callable[[Rules], Rules]:
-    return lambda rules: replace(rules, inherit=rule)
-
-
 def _in_force(rule: Callable[[Header, Entry | None], Mapping[str, Value]]) -> Callable[[Rules], Rules]:
     return lambda rules: replace(rules, in_force=rule)
 
 
-def _reset(*names: str) -> _Inherit:
-    """The child gets the defaults for these settings, and nothing where there is none."""
-
-    def rule(source: _Values, overrides: _Values, *rest: object) -> dict[str, Setting]:
-        found: dict[str, Setting] = inherit(source, overrides, *rest)  # type: ignore[arg-type]  # passed through
-        for name in names:
-            if name in found and name not in overrides:
-                del found[name]
-                if name in DEFAULTS:
-                    found[name] = Setting(DEFAULTS[name], "default")
-        return found
-
-    return rule
-
-
-def _latest_as_cut(source: _Values, overrides: _Values, latest: _Values, *_rest: object) -> dict[str, Setting]:
+def _latest_as_cut(source: Values, overrides: Values, latest: Values, *_rest: object) -> dict[str, Setting]:
     """What the source has now, said to be of the cut."""
     del source
     return inherit(latest, overrides)
 
 
-def _overrides_dropped(source: _Values, overrides: _Values, *rest: object) -> dict[str, Setting]:
+def _overrides_dropped(source: Values, overrides: Values, *rest: object) -> dict[str, Setting]:
     found: dict[str, Setting] = inherit(source, {}, *rest)  # type: ignore[arg-type]  # passed through
     return found | {name: found[name] for name in overrides if name in found}
 
 
-def _origins_dropped(source: _Values, overrides: _Values, *rest: object) -> dict[str, Setting]:
+def _origins_dropped(source: Values, overrides: Values, *rest: object) -> dict[str, Setting]:
     found: dict[str, Setting] = inherit(source, overrides, *rest)  # type: ignore[arg-type]  # passed through
     return {name: Setting(setting.value, "default") for name, setting in found.items()}
 
 
-def _effort_unstated(source: _Values, overrides: _Values, *rest: object) -> dict[str, Setting]:
+def _effort_unstated(source: Values, overrides: Values, *rest: object) -> dict[str, Setting]:
     found: dict[str, Setting] = inherit(source, overrides, *rest)  # type: ignore[arg-type]  # passed through
     return {name: setting for name, setting in found.items() if name != "effort"}
 
@@ -85,12 +61,12 @@ def _from_events_only(header: Header, leaf: Entry | None) -> Mapping[str, Value]
     return in_force(header, leaf)
 
 
-def _offers_all(settings: _Values) -> tuple[str, ...]:
+def _offers_all(settings: Values) -> tuple[str, ...]:
     del settings
     return TOOLS
 
 
-def _runs_nothing_chosen(settings: _Values) -> tuple[str, ...]:
+def _runs_nothing_chosen(settings: Values) -> tuple[str, ...]:
     """The first of the tools that were chosen is shown and can't be run."""
     return offered(settings)[1:] if "tools" in settings else offered(settings)
 
@@ -124,28 +100,28 @@ MUTANTS: Final = (
         "SET-1",
         "settings-lost",
         "A fork runs the default model and effort, whatever its source was switched to.",
-        rules=_inheriting(_reset("model", "effort")),
+        rules=inheriting(reset("model", "effort")),
     ),
     Mutant(
         "tools-reset",
         "SET-1",
         "settings-lost",
         "A fork has every tool again, also those that its source was not given.",
-        rules=_inheriting(_reset("tools")),
+        rules=inheriting(reset("tools")),
     ),
     Mutant(
         "latest-settings-as-cut",
         "SET-8",
         "settings-stale",
         "A fork has its source's newest settings, and says that they are those of the cut.",
-        rules=_inheriting(_latest_as_cut),
+        rules=inheriting(_latest_as_cut),
     ),
     Mutant(
         "override-dropped",
         "SET-2",
         "settings-lost",
         "What was given with a fork is forgotten, the source's settings are used.",
-        rules=_inheriting(_overrides_dropped),
+        rules=inheriting(_overrides_dropped),
     ),
     Mutant(
         "override-stated-not-used",
@@ -159,14 +135,14 @@ MUTANTS: Final = (
         "REC-7",
         "settings-lost",
         "The record says of every setting that it is a default.",
-        rules=_inheriting(_origins_dropped),
+        rules=inheriting(_origins_dropped),
     ),
     Mutant(
         "effort-not-stated",
         "REC-7",
         "settings-lost",
         "The reasoning level is missing in the record of a fork.",
-        rules=_inheriting(_effort_unstated),
+        rules=inheriting(_effort_unstated),
     ),
     Mutant(
         "creation-settings-lost",
