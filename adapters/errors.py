@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 __all__ = [
     "AdapterError",
+    "BadRecipe",
     "Garbage",
     "HarnessDied",
     "HarnessHung",
@@ -37,6 +38,12 @@ class UnknownHarness(AdapterError):
     """No harness of that name is known. `forkproof list harnesses` prints the names that `forkproof run` takes."""
 
     code = "unknown-harness"
+
+
+class BadRecipe(AdapterError):
+    """A recipe can't be used: not TOML, a key missing, unknown or of the wrong kind, an unknown placeholder."""
+
+    code = "bad-recipe"
 
 
 class NotInstalled(AdapterError):
@@ -87,6 +94,7 @@ def codes() -> dict[str, type[AdapterError]]:
     classes = (
         AdapterError,
         UnknownHarness,
+        BadRecipe,
         NotInstalled,
         InstallFailed,
         StartFailed,

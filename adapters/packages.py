@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from forkproof.adapters.errors import InstallFailed, UnknownHarness
 from forkproof.adapters.registry import find
 
-__all__ = ["PACKAGES", "Package", "Release", "platform_tag", "request"]
+__all__ = ["PACKAGES", "Package", "Release", "pinned", "platform_tag", "request"]
 
 _SYSTEMS = {"linux": "linux", "darwin": "darwin"}
 _MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
@@ -131,13 +131,19 @@ def platform_tag(system: str | None = None, machine: str | None = None) -> str:
     return f"{_SYSTEMS.get(words[0], words[0])}-{_MACHINES.get(words[1], words[1])}"
 
 
+def pinned(name: str) -> str | None:
+    """The version of this harness that forkproof is tested with; None for one that needs no installation."""
+    package = PACKAGES.get(name.removeprefix("acp:"))
+    return package.pinned if package else None
+
+
 def request(text: str) -> tuple[Package, str | None]:
     """The package and version that `NAME` or `NAME@VERSION` asks for; no version means the pinned one.
 
     Raises `UnknownHarness` for a name that is not known or needs no installation, and for a version that isn't one.
     """
     entry = find(text)
-    package = PACKAGES.get(entry.name)
+    package = PACKAGES.get(entry.name.removeprefix("acp:"))
     if package is None:
         raise UnknownHarness(
             f"{entry.name} is part of forkproof: there is nothing to install",

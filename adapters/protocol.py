@@ -138,7 +138,8 @@ class Description:
     """What an adapter declares before anything runs.
 
     `policies` are choices that the contract leaves open, e.g. `busy_source: refuse`. `unobservable` names things that
-    no channel of this route shows, e.g. `record.source` over plain ACP. `wire` names the codec.
+    no channel of this route shows, e.g. `record.source` over plain ACP. `wire` names the codec, `variant` which of the
+    harness's own ways to work this is, empty for its default.
     """
 
     harness: str
@@ -149,6 +150,7 @@ class Description:
     unobservable: frozenset[str] = frozenset()
     binary_sha256: str = ""
     route: str = ""
+    variant: str = ""
 
 
 class Adapter(Protocol):

@@ -1,30 +1,48 @@
-"""The harnesses that `forkproof run` knows by name. One table: name, summary, and where its adapter is made."""
+"""The harnesses that `forkproof run` knows by name, and the user's own, which it knows by a path.
+
+One table: name, summary, where the adapter is made, and in which variants and wire formats the harness comes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
+from forkproof.adapters.choice import Choice
 from forkproof.adapters.errors import UnknownHarness
 from forkproof.adapters.protocol import Adapter, Description
 
 __all__ = ["Entry", "find", "known"]
 
+_RECIPE = "acp:"
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One known harness; `module` has a factory `create(version: str | None) -> Adapter`."""
+    """One known harness, as chosen; `module` has a factory `create(choice: Choice) -> Adapter`.
 
-    name: str
+    `variants` maps the names that `--variant` takes to what they are, `wires` are the codecs that `--wire` takes, the
+    default first; none of a kind means that there is no choice.
+    """
+
     summary: str
     module: str
-    version: str | None = None
+    choice: Choice
+    variants: Mapping[str, str] = field(default_factory=dict)
+    wires: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What `forkproof run` takes, without a version."""
+        return self.choice.name
 
     def create(self) -> Adapter:
-        """A fresh adapter, for one trace. Raises `NotInstalled` when the program is not there."""
-        return cast("Adapter", import_module(self.module).create(self.version))
+        """A fresh adapter. Raises `NotInstalled` when the program is not there."""
+        return cast("Adapter", import_module(self.module).create(self.choice))
 
     def describe(self) -> Description:
         """What the harness declares. Raises `NotInstalled`."""
@@ -32,9 +50,13 @@ class Entry:
 
 
 _ENTRIES = (
-    Entry("reference", "the in-memory reference: proves that the contract can be met", "forkproof.adapters.inprocess"),
-    Entry("codex", "OpenAI Codex through `codex app-server`", "forkproof.adapters.codex"),
-    Entry("goose", "Goose through the Agent Client Protocol", "forkproof.adapters.goose"),
+    Entry(
+        "the in-memory reference: proves that the contract can be met",
+        "forkproof.adapters.inprocess",
+        Choice("reference"),
+    ),
+    Entry("OpenAI Codex through `codex app-server`", "forkproof.adapters.codex", Choice("codex"), wires=("responses",)),
+    Entry("Goose through the Agent Client Protocol", "forkproof.adapters.goose", Choice("goose"), wires=("chat",)),
 )
 
 
@@ -43,13 +65,40 @@ def known() -> tuple[Entry, ...]:
     return _ENTRIES
 
 
-def find(name: str) -> Entry:
-    """The harness of this name, `NAME` or `NAME@VERSION`. Raises `UnknownHarness` with the names that there are."""
-    base, _, version = name.partition("@")
+def find(asked: str, variant: str | None = None, wire: str | None = None) -> Entry:
+    """The harness that a person asked for.
+
+    `asked` is `NAME` or `NAME@VERSION` for a known one, `acp:PATH` for a user's recipe, and `PATH` for a program that
+    speaks the adapter protocol: whatever holds a `/`. Raises `UnknownHarness` with what there is.
+    """
+    entry = _own(asked) if "/" in asked or asked.endswith(".toml") else _known(asked)
+    if variant is not None and variant not in entry.variants:
+        raise _unknown(f"{entry.name} has no variant {variant!r}", variant, entry.variants)
+    if wire is not None and wire not in entry.wires:
+        raise _unknown(f"{entry.name} is not driven over the wire format {wire!r}", wire, entry.wires)
+    return replace(entry, choice=replace(entry.choice, variant=variant, wire=wire))
+
+
+def _known(asked: str) -> Entry:
+    base, _, version = asked.partition("@")
     for entry in _ENTRIES:
         if entry.name == base:
-            return Entry(entry.name, entry.summary, entry.module, version or None)
-    names = [e.name for e in _ENTRIES]
-    close = get_close_matches(base, names, n=1)
+            return replace(entry, choice=replace(entry.choice, version=version or None))
+    raise _unknown(f"no harness is called {base!r}", base, [entry.name for entry in _ENTRIES])
+
+
+def _own(asked: str) -> Entry:
+    """A recipe or an adapter of the user's, by its path."""
+    place = Path(asked.removeprefix(_RECIPE)).expanduser()
+    choice = Choice(asked, place=place.absolute())
+    if asked.startswith(_RECIPE):
+        return Entry("a recipe of yours", "forkproof.adapters.acp", choice)
+    if place.suffix == ".toml":
+        raise UnknownHarness(f"{asked} looks like a recipe for an agent that speaks ACP", f"write acp:{asked}")
+    return Entry("an adapter of yours", "forkproof.adapters.stdio", choice)
+
+
+def _unknown(cause: str, word: str, there: Mapping[str, str] | list[str] | tuple[str, ...]) -> UnknownHarness:
+    close = get_close_matches(word, there, n=1)
     hint = f"did you mean {close[0]}? " if close else ""
-    raise UnknownHarness(f"no harness is called {base!r}", f"{hint}known are {', '.join(names)}")
+    return UnknownHarness(cause, f"{hint}known are {', '.join(there)}" if there else "it comes in one way only")

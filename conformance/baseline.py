@@ -55,6 +55,7 @@ class _File(BaseModel):
 
     harness: str
     versions: Annotated[tuple[str, ...], Field(min_length=1)]
+    variant: str = ""
     deviations: tuple[Deviation, ...] = ()
 
 
@@ -67,6 +68,12 @@ class Baseline:
     versions: tuple[str, ...]
     deviations: Mapping[str, Deviation]
     today: date
+    variant: str = ""
+
+    def within(self, clauses: frozenset[str]) -> Baseline:
+        """The same baseline for a run that judges these clauses only."""
+        kept = {check: d for check, d in self.deviations.items() if _clause(check) in clauses}
+        return replace(self, deviations=kept)
 
     def apply(self, result: CheckResult) -> CheckResult:
         """The result in the light of what is known."""
@@ -101,6 +108,11 @@ class Baseline:
         return tuple(k for k in self.deviations if verdicts.get(k) in idle)
 
 
+def _clause(check: str) -> str:
+    """The clause in the id of a check: `TRACE::CLAUSE#2`, or `TRACE::invariant/CLAUSE`."""
+    return check.partition("::")[2].removeprefix("invariant/").partition("#")[0]
+
+
 def load_baseline(path: Path, today: date) -> Baseline:
     """Read `deviations.yaml`. Raises `BaselineError`."""
     try:
@@ -118,17 +130,22 @@ def load_baseline(path: Path, today: date) -> Baseline:
         if each.check in deviations:
             raise BaselineError(f"{path}: {each.check} stands twice; keep one entry")
         deviations[each.check] = each
-    return Baseline(path, found.harness, found.versions, deviations, today)
+    return Baseline(path, found.harness, found.versions, deviations, today, found.variant)
 
 
-def check_baseline(path: Path, harness: str) -> None:
+def check_baseline(path: Path, harness: str, variant: str = "") -> None:
     """See, before anything runs, that the baseline can be read and is this harness's. Raises `BaselineError`."""
     found = load_baseline(path, date.min)
     if found.harness != harness:
         raise BaselineError(f"{path}: this baseline is for {found.harness}, the run is for {harness}")
+    if found.variant != variant:
+        ways = [name or "its default" for name in (found.variant, variant)]
+        raise BaselineError(f"{path}: this baseline is for {harness} as {ways[0]}, the run is for {ways[1]}")
 
 
-def write_baseline(path: Path, harness: str, version: str, failures: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
+def write_baseline(
+    path: Path, harness: str, version: str, failures: Iterable[Mapping[str, Any]], variant: str = ""
+) -> tuple[int, int]:
     """Write the failures of a run as known deviations, keeping the reasons of entries that are still true.
 
     `failures` have id, verdict, fingerprint and reason. Returns how many entries were kept and how many are new; a new
@@ -151,7 +168,8 @@ def write_baseline(path: Path, harness: str, version: str, failures: Iterable[Ma
         if known and known.url:
             entry["url"] = known.url
         entries.append(entry)
-    data = {"harness": harness, "versions": [version], "deviations": entries}
+    of = {"variant": variant} if variant else {}
+    data = {"harness": harness, "versions": [version], **of, "deviations": entries}
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
     path.write_text(HEADING.format(harness=harness) + text, encoding="utf-8")
     return kept, fresh

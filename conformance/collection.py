@@ -18,7 +18,7 @@ from forkproof.adapters import registry
 from forkproof.adapters.errors import AdapterError
 from forkproof.adapters.protocol import Deadlines
 from forkproof.conformance.baseline import BaselineError, load_baseline
-from forkproof.conformance.contract import Contract, load_contract
+from forkproof.conformance.contract import Contract, ContractError, load_contract
 from forkproof.conformance.engine import Engine, Played
 from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.recorder import Recorder
@@ -62,7 +62,7 @@ class TraceFile(pytest.File):
             yield BrokenTrace.from_parent(self, name="TRACE", error=error)
             return
         for check in checks:
-            if not self.suite.wanted or check.id in self.suite.wanted:
+            if self.suite.asks(check):
                 yield CheckItem.from_parent(self, name=check.id.partition("::")[2], check=check)
 
     def played(self) -> Played:
@@ -164,11 +164,15 @@ class Suite:
         self.contract = load_contract()
         deadline = option("forkproof_deadline")
         try:
-            entry = registry.find(option("harness"))
+            entry = registry.find(option("harness"), option("forkproof_variant"), option("forkproof_wire"))
+            self.profile: str | None = option("forkproof_profile")
+            self._clauses = self.contract.profile(self.profile)
             baseline = option("baseline")
             known = load_baseline(Path(baseline), datetime.now(UTC).date()) if baseline else None
+            if known is not None and self.profile is not None:
+                known = known.within(self._clauses)
             self.description = entry.describe()
-        except (AdapterError, BaselineError) as error:
+        except (AdapterError, BaselineError, ContractError) as error:
             raise pytest.UsageError(str(error)) from None
         self.engine = Engine(
             entry,
@@ -180,6 +184,19 @@ class Suite:
         self.recorder: Recorder | None = None
         if self._worker is None:
             self.recorder = Recorder.for_config(config, self)
+
+    def asks(self, check: Judged) -> bool:
+        """Whether this check is one of those that were asked for."""
+        return (not self.wanted or check.id in self.wanted) and check.clause in self._clauses
+
+    def plays(self, file: Path) -> bool:
+        """Whether a trace file has a check that was asked for; one that can't be loaded counts."""
+        if self.profile is None:
+            return True
+        try:
+            return any(check.clause in self._clauses for check in all_checks(load(file)))
+        except TraceError:
+            return True
 
     # --- collecting ------------------------------------------------------------------------------------------------
 
@@ -200,7 +217,7 @@ class Suite:
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Open the record."""
         if self.recorder is not None:
-            self.recorder.start(session.config.args)
+            self.recorder.start(session.config.args, self.plays)
 
     def tell(self, file: TraceFile, event: Event) -> None:
         """Record an event now, or, in a worker, when the trace's last check has run: its events then stay together."""

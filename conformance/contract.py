@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Field, StringConstraints, ValidationError
 
@@ -16,7 +16,10 @@ from forkproof.conformance.trace.base import ClauseId, Many, TraceModel
 from forkproof.conformance.trace.document import parse
 from forkproof.conformance.trace.problem import TraceError
 
-__all__ = ["Clause", "Contract", "ContractError", "Level", "Profile", "load_contract", "load_untested", "read_contract"]
+__all__ = [
+    "PROFILES", "Clause", "Contract", "ContractError", "Level", "Profile", "load_contract", "load_untested",
+    "read_contract",
+]  # fmt: skip
 
 SHORTEST_REASON = 20
 """Letters below which a reason says nothing."""
@@ -25,6 +28,7 @@ Level: TypeAlias = Literal["MUST", "SHOULD"]
 """A broken MUST fails a run, a broken SHOULD only warns."""
 
 Profile: TypeAlias = Literal["core", "extended"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 """Core clauses hold for every harness that forks, extended ones need a feature that not every harness has."""
 
 _Text = Annotated[str, StringConstraints(min_length=1)]
@@ -60,6 +64,12 @@ class Contract:
     areas: Mapping[str, str]
     clauses: Mapping[str, Clause]
     sha256: str
+
+    def profile(self, level: str | None) -> frozenset[str]:
+        """The ids of the clauses of a certification level; `extended`, as None, is all. Raises `ContractError`."""
+        if level not in (None, *PROFILES):
+            raise ContractError(f"the contract has no profile {level!r}; known are {', '.join(PROFILES)}")
+        return frozenset(c.id for c in self.clauses.values() if level != "core" or c.profile == "core")
 
 
 class _ClauseEntry(TraceModel):

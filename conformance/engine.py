@@ -74,8 +74,8 @@ class Engine:
         return {r.id: self._event(c, r) for c, r in zip(checks, applied, strict=True)}
 
     def _event(self, check: Judged, result: CheckResult) -> Checked:
-        version = f"@{self.entry.version}" if self.entry.version else ""
-        replay = f"forkproof run {self.entry.name}{version} {result.id} --seed {self.seed}"
+        harness, *options = self.entry.choice.words
+        replay = " ".join(("forkproof run", harness, result.id, *options, "--seed", str(self.seed)))
         known = self.baseline.deviations.get(result.id) if self.baseline else None
         return checked(
             result,

@@ -19,6 +19,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("forkproof", "conformance of conversation forking")
     add = group.addoption
     add("--harness", metavar="NAME[@VERSION]", help="collect *.yaml traces and play them on this harness")
+    add("--forkproof-variant", metavar="NAME", help="which of the harness's own ways to work")
+    add("--forkproof-wire", metavar="NAME", help="the wire format in which the harness is to speak to its model")
+    add("--forkproof-profile", metavar="LEVEL", help="only clauses of this certification level: core, or extended")
     add("--baseline", metavar="FILE", help="known deviations (deviations.yaml), strict both ways")
     add("--forkproof-out", metavar="DIR", help="write run.jsonl there")
     add("--forkproof-seed", type=int, metavar="N", help="seed of the markers; the same seed gives the same record")

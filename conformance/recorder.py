@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -58,6 +58,7 @@ class Recorder:
     """Whether all checks of the selected traces run, so that a baseline entry without a check is stale."""
     consumers: list[Consumer] = field(default_factory=list)
     interrupted: bool = False
+    profile: str | None = None
     _verdicts: Counter[str] = field(default_factory=Counter)
     _checks: dict[str, Checked] = field(default_factory=dict)
     _planned: int = 0
@@ -76,7 +77,14 @@ class Recorder:
 
         A log if a place was named, our console if the command line asked for it.
         """
-        recorder = cls(suite.contract, suite.description, suite.seed, suite.engine.baseline, whole=not suite.wanted)
+        recorder = cls(
+            suite.contract,
+            suite.description,
+            suite.seed,
+            suite.engine.baseline,
+            whole=not suite.wanted,
+            profile=suite.profile,
+        )
         out, console = config.getoption("forkproof_out"), config.getoption("forkproof_console")
         if out:
             from forkproof.reports.redaction import Redactor
@@ -88,9 +96,9 @@ class Recorder:
             recorder.consumers.append(_console(console, suite.contract, log.path if out else None))
         return recorder
 
-    def start(self, targets: Sequence[str]) -> None:
-        """Emit the run's first event."""
-        files = _selected(targets)
+    def start(self, targets: Sequence[str], plays: Callable[[Path], bool] = lambda _file: True) -> None:
+        """Emit the run's first event. Of the selected files only those count that are played."""
+        files = [file for file in _selected(targets) if plays(file)]
         self._planned = len(files)
         digest = hashlib.sha256()
         for file in files:
@@ -103,6 +111,7 @@ class Recorder:
                 traces=TraceSetStamp(count=len(files), sha256=digest.hexdigest()),
                 description=self.description,
                 seed=self.seed,
+                profile=self.profile,
                 started=datetime.now(UTC).isoformat(timespec="seconds"),
             )
         )

@@ -39,6 +39,7 @@ def run_started(
     traces: TraceSetStamp,
     description: Description,
     seed: int,
+    profile: str | None,
     started: str,
 ) -> RunStarted:
     """The first event of a run."""
@@ -52,11 +53,13 @@ def run_started(
         adapter=AdapterStamp(
             route=description.route,
             wire=description.wire,
+            variant=description.variant,
             capabilities=sorted(description.capabilities),
             policies=dict(description.policies),
             unobservable=sorted(description.unobservable),
         ),
         seed=seed,
+        profile=profile,
         volatile={"started": started, "python": platform.python_version(), "platform": platform.system().lower()},
     )
 

@@ -81,6 +81,8 @@ class AdapterStamp(_Data):
     wire: str
     capabilities: list[str]
     policies: dict[str, str] = field(default_factory=dict)
+    variant: str = ""
+    """Which of the harness's own ways to work was driven; empty for its default."""
     unobservable: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:

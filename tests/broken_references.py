@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from forkproof.adapters.choice import Choice
 from forkproof.adapters.errors import Garbage, HarnessDied, StartFailed
 from forkproof.adapters.inprocess import MemoryWorld, ReferenceAdapter
 from forkproof.adapters.prompt import Message, Prompt, Text
@@ -249,7 +250,7 @@ class Made(Known):
 
 
 def made(factory: Callable[[], Adapter]) -> Known:
-    return cast("Known", Made("broken", "", "", None, factory))
+    return cast("Known", Made("", "", Choice("broken"), factory=factory))
 
 
 def play(factory: Callable[[], Adapter], trace: str, *, slug: str = "area/story", deadline: float = 30.0) -> Played:

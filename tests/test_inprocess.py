@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from forkproof.adapters.choice import Choice
 from forkproof.adapters.errors import NotInstalled, StartFailed
 from forkproof.adapters.inprocess import CAPABILITIES, MemoryWorld, ReferenceAdapter, create
 from forkproof.adapters.prompt import Prompt
@@ -52,9 +53,9 @@ def test_what_it_declares() -> None:
 def test_versions() -> None:
     """The reference has the version of the package and no other."""
     own = create().describe().version
-    assert create(own).describe().version == own
+    assert create(Choice("reference", own)).describe().version == own
     with pytest.raises(NotInstalled, match=r"there is no version 0\.0\.0"):
-        create("0.0.0")
+        create(Choice("reference", "0.0.0"))
 
 
 def test_nothing_can_be_done_before_start_or_after_stop() -> None:

@@ -6,12 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from forkproof.adapters.choice import Choice
     from forkproof.adapters.protocol import Adapter
 
-__all__ = ["create", "shipped"]
+__all__ = ["create", "from_recipe", "shipped"]
 
 
-def create(recipe: Path) -> Adapter:
+def create(choice: Choice) -> Adapter:
+    """A fresh adapter for `acp:PATH`, a user's recipe, or `acp:NAME`, one that comes with forkproof."""
+    if choice.place is not None:
+        return from_recipe(choice.place)
+    return shipped(choice.name.removeprefix("acp:"), choice.version)
+
+
+def from_recipe(recipe: Path) -> Adapter:
     """A fresh adapter for a user's own recipe. Raises `BadRecipe`, and `NotInstalled` if its program is not there."""
     from forkproof.adapters.acp.adapter import AcpAdapter
     from forkproof.adapters.acp.program import own

@@ -10,11 +10,11 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
-from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.errors import BadRecipe
 
 __all__ = ["PLACEHOLDERS", "BadRecipe", "Recipe", "ShellTool", "fill", "load", "parse"]
 
@@ -34,12 +34,6 @@ Name = Annotated[str, StringConstraints(pattern=_NAME, max_length=40)]
 Dotted = Annotated[str, StringConstraints(pattern=_DOTTED)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Refusal = Literal["busy", "unknown-cut", "unknown-session"]
-
-
-class BadRecipe(AdapterError):  # named like its siblings in adapters/errors.py
-    """A recipe can't be used: not TOML, a key missing, unknown or of the wrong kind, an unknown placeholder."""
-
-    code: ClassVar[str] = "bad-recipe"
 
 
 class _Part(BaseModel):

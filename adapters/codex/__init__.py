@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from forkproof.adapters.choice import Choice
     from forkproof.adapters.protocol import Adapter
 
 __all__ = ["create"]
 
 
-def create(version: str | None = None) -> Adapter:
-    """An adapter for one trace, for the pinned version of Codex unless another is named. Raises `NotInstalled`."""
+def create(choice: Choice | None = None) -> Adapter:
+    """An adapter for the pinned version of Codex unless another is chosen. Raises `NotInstalled`."""
     from forkproof.adapters.codex.adapter import CodexAdapter
     from forkproof.adapters.installation import installed
 
-    return CodexAdapter(installed("codex", version))
+    return CodexAdapter(installed("codex", choice.version if choice else None))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from forkproof.adapters.protocol import Adapter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from forkproof.adapters.choice import Choice
+    from forkproof.adapters.protocol import Adapter
 
 __all__ = ["create"]
 
 
-def create(version: str | None = None) -> Adapter:
-    """A fresh adapter for the installed Goose, the pinned version unless another is named. Raises `NotInstalled`."""
+def create(choice: Choice | None = None) -> Adapter:
+    """A fresh adapter for the installed Goose, the pinned version unless another is chosen. Raises `NotInstalled`."""
     from forkproof.adapters.acp import shipped
 
-    return shipped("goose", version)
+    return shipped("goose", choice.version if choice else None)

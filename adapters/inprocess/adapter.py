@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from typing import Any, Final
 
+from forkproof.adapters.choice import Choice
 from forkproof.adapters.errors import NotInstalled, StartFailed
 from forkproof.adapters.inprocess import delegation, durable, tree
 from forkproof.adapters.inprocess.authority import HookSeam, PersonSeam
@@ -43,8 +44,9 @@ CAPABILITIES: Final = frozenset({
 _ALL: Final = {**HANDLERS, **tree.HANDLERS, **durable.HANDLERS, **delegation.HANDLERS}
 
 
-def create(version: str | None = None) -> ReferenceAdapter:
+def create(choice: Choice | None = None) -> ReferenceAdapter:
     """A fresh adapter of the reference. Raises `NotInstalled` for any version but the installed one."""
+    version = choice.version if choice else None
     if version not in (None, _version()):
         raise NotInstalled(f"the reference is part of forkproof {_version()}, there is no version {version}")
     return ReferenceAdapter()

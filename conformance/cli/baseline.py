@@ -47,7 +47,7 @@ def update(run: str, file: str) -> None:
             if c.verdict in {"FAIL", "XFAIL", "UNTESTABLE", "TIMEOUT", "CRASH"}
         ]
         stamp = record.started.harness
-        kept, fresh = write_baseline(Path(file), stamp.name, stamp.version, rows)
+        kept, fresh = write_baseline(Path(file), stamp.name, stamp.version, rows, record.started.adapter.variant)
     except (BaselineError, RunLogError) as error:
         click.echo(f"forkproof: error: {error}", err=True)
         sys.exit(3)

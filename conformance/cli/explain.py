@@ -137,14 +137,13 @@ def _lint_code(word: str) -> str | None:
 
 
 def _error_code(word: str) -> str | None:
-    from forkproof.adapters.acp.recipe import BadRecipe
-    from forkproof.adapters.errors import AdapterError, codes
+    from forkproof.adapters.errors import codes
     from forkproof.reports.runlog import RunLogError, UnreadableRun, UnwritableRun
 
     records: dict[str, type[RunLogError]] = {error.code: error for error in (UnreadableRun, UnwritableRun)}
     if word in records:
         return "\n".join([f"{word}  the record of a run", "", *_wrapped(_meaning(records[word]))])
-    known: dict[str, type[AdapterError]] = {**codes(), BadRecipe.code: BadRecipe}
+    known = codes()
     error = known.get(word)
     if error is None:
         return None

@@ -132,8 +132,15 @@ def _areas(asked: Iterable[str], contract: Contract) -> frozenset[str]:
 
 def _harness(entry: Entry) -> dict[str, Any]:
     from forkproof.adapters.errors import AdapterError
+    from forkproof.adapters.packages import pinned
 
-    told: dict[str, Any] = {"name": entry.name, "summary": entry.summary}
+    told: dict[str, Any] = {
+        "name": entry.name,
+        "summary": entry.summary,
+        "pinned": pinned(entry.name),
+        "variants": dict(entry.variants),
+        "wires": list(entry.wires),
+    }
     try:
         described = entry.describe()
     except AdapterError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import date
 from pathlib import Path
 
 import click
@@ -21,6 +22,9 @@ Examples:
   forkproof run codex --out out/codex            certify Codex, keep the record
   forkproof run goose cut iso                    only two areas
   forkproof run codex cut/edit-then-fork-shared  only one trace
+  forkproof run codex@0.171.0 --variant legacy   another release or way to work
+  forkproof run acp:./mine.toml --profile core   an agent of yours that speaks ACP
+  forkproof run ./my-adapter                     one that you wrote an adapter for
   forkproof run codex --baseline adapters/codex/deviations.yaml
 
 \b
@@ -33,6 +37,9 @@ crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
 @click.argument("harness", metavar="HARNESS[@VERSION]")
 @click.argument("targets", nargs=-1, metavar="[AREA|TRACE|CHECK|PATH]...")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for run.jsonl.  [default: out/HARNESS]")
+@click.option("--variant", metavar="NAME", help="Which of the harness's own ways to work (see list harnesses).")
+@click.option("--wire", metavar="NAME", help="The wire format in which it is to speak to its model.")
+@click.option("--profile", type=click.Choice(("core", "extended")), help="Only this certification level's clauses.")
 @click.option("--baseline", type=click.Path(dir_okay=False), help="Known deviations, strict both ways.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the markers; the same seed gives the same record.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Traces played at once.")
@@ -50,6 +57,9 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     harness: str,
     targets: tuple[str, ...],
     out: str | None,
+    variant: str | None,
+    wire: str | None,
+    profile: str | None,
     baseline: str | None,
     seed: int | None,
     jobs: int,
@@ -65,29 +75,35 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     seen, and the command that plays it again.
     """
     from forkproof.adapters import registry
-    from forkproof.adapters.errors import NotInstalled, UnknownHarness
-    from forkproof.conformance.baseline import BaselineError, check_baseline
+    from forkproof.adapters.errors import AdapterError, BadRecipe, UnknownHarness
+    from forkproof.conformance.baseline import BaselineError, check_baseline, load_baseline
     from forkproof.conformance.selection import select
     from forkproof.conformance.trace.load import NoTraceError
 
     try:
-        entry = registry.find(harness)
+        entry = registry.find(harness, variant, wire)
         selection = select(targets)
         if baseline is not None:
-            check_baseline(Path(baseline), entry.name)
+            load_baseline(Path(baseline), date.min)
     except (UnknownHarness, NoTraceError, BaselineError) as error:
         fail(str(error))
     try:
-        entry.describe()
-    except NotInstalled as error:
+        described = entry.describe()
+        if baseline is not None:
+            check_baseline(Path(baseline), described.harness, described.variant)
+    except (BadRecipe, BaselineError) as error:
+        fail(str(error))
+    except AdapterError as error:
         fail(str(error), NOTHING_RAN)
     if no_color:
         os.environ["NO_COLOR"] = "1"
-    folder = Path(out) if out else Path("out") / harness.replace("@", "-")
+    folder = Path(out) if out else Path("out") / entry.choice.slug
     _must_be_writable(folder)
     arguments = ["--harness", harness, "--forkproof-out", str(folder)]
     arguments += ["--forkproof-console", _style(as_json=as_json, quiet=quiet, plain=no_progress)]
     arguments += ["--baseline", baseline] if baseline else []
+    for option, value in (("variant", variant), ("wire", wire), ("profile", profile)):
+        arguments += [f"--forkproof-{option}", value] if value else []
     arguments += ["--forkproof-seed", str(seed)] if seed is not None else []
     arguments += ["--forkproof-deadline", str(deadline)] if deadline else []
     for check in selection.checks:

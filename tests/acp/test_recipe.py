@@ -60,7 +60,7 @@ def test_everything_wrong_with_a_recipe_is_told_with_its_place(text: str, proble
 
 def test_a_recipe_that_is_no_file_is_told_by_its_path(tmp_path: Path) -> None:
     with pytest.raises(BadRecipe, match=r"nowhere\.toml"):
-        acp.create(tmp_path / "nowhere.toml")
+        acp.from_recipe(tmp_path / "nowhere.toml")
 
 
 def test_a_recipe_is_refused_for_an_extension_that_nobody_knows() -> None:
@@ -76,14 +76,14 @@ def test_a_program_that_is_not_there_is_not_installed(command: str, tmp_path: Pa
     file = tmp_path / "own.toml"
     file.write_text(MINIMAL.replace('"agent"', f'"{command}"'), encoding="utf-8")
     with pytest.raises(NotInstalled, match=command):
-        acp.create(file)
+        acp.from_recipe(file)
 
 
 def test_a_users_own_recipe_makes_an_adapter(tmp_path: Path) -> None:
     """What is certified is identified: the hash is of the file that is run."""
     file = tmp_path / "own.toml"
     file.write_text(MINIMAL.replace('"agent"', json.dumps(sys.executable)), encoding="utf-8")
-    described = acp.create(file).describe()
+    described = acp.from_recipe(file).describe()
     assert (described.harness, described.wire, described.route) == ("fake", "chat", "ACP (fake acp, stdio)")
     assert len(described.binary_sha256) == 64
 

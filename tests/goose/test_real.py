@@ -261,7 +261,7 @@ def test_a_users_own_recipe_drives_it_too(tmp_path: Path) -> None:
         assert record.workspace == Field("shared", "reported")
         assert await stage.next_prompt(record, "ask") == ["one.user", "one.say", "ask.user"]
 
-    stage = play(tmp_path / "root", story, cast("AcpAdapter", acp.create(file)))
+    stage = play(tmp_path / "root", story, cast("AcpAdapter", acp.from_recipe(file)))
     assert {r.kind for r in stage.model.requests} == {"turn", "side"}
     assert all("one.user" in [item.name for item in r.items] for r in stage.model.requests if r.kind == "side")
 
