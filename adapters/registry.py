@@ -71,7 +71,8 @@ def find(asked: str, variant: str | None = None, wire: str | None = None) -> Ent
     `asked` is `NAME` or `NAME@VERSION` for a known one, `acp:PATH` for a user's recipe, and `PATH` for a program that
     speaks the adapter protocol: whatever holds a `/`. Raises `UnknownHarness` with what there is.
     """
-    entry = _own(asked) if "/" in asked or asked.endswith(".toml") else _known(asked)
+    listed = asked.partition("@")[0] in {entry.name for entry in _ENTRIES}
+    entry = _own(asked) if not listed and ("/" in asked or asked.endswith(".toml")) else _known(asked)
     if variant is not None and variant not in entry.variants:
         raise _unknown(f"{entry.name} has no variant {variant!r}", variant, entry.variants)
     if wire is not None and wire not in entry.wires:
