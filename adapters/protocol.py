@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from forkproof.adapters.answers import (
     ABSENT,
@@ -115,6 +115,7 @@ __all__ = [
     "Refused",
     "Restart",
     "Resume",
+    "Reusable",
     "Say",
     "SendPrompt",
     "SessionOpened",
@@ -188,4 +189,19 @@ class Adapter(Protocol):
 
     async def stop(self) -> None:
         """End the harness and every descendant; never raises, and may be called at any time, also twice."""
+        ...
+
+
+@runtime_checkable
+class Reusable(Protocol):
+    """What an adapter is besides, whose harness can serve several traces with one process (`--isolation run`)."""
+
+    async def renew(self, trial: Trial) -> World | None:
+        """Make the running harness ready for one more trace; None if it can't be, and it is then ended.
+
+        Called instead of `start`, when the trace before has come to its end in order and nothing of it runs any more.
+        `trial.root` is a new empty directory, `trial.endpoint` the one that `start` got; `start`'s own root stays. The
+        trace must find what it would find in a fresh process: whatever outlives a session, such as a grant, a memory
+        or a setting, is as at the start. An `AdapterError` has the same effect as None.
+        """
         ...
