@@ -56,7 +56,13 @@ _ENTRIES = (
         Choice("reference"),
     ),
     Entry("OpenAI Codex through `codex app-server`", "forkproof.adapters.codex", Choice("codex"), wires=("responses",)),
-    Entry("Goose through the Agent Client Protocol", "forkproof.adapters.goose", Choice("goose"), wires=("chat",)),
+    Entry(
+        "Goose through the Agent Client Protocol",
+        "forkproof.adapters.goose",
+        Choice("goose"),
+        {"state-machine": "its second engine (GOOSE_STATE_MACHINE)"},
+        ("chat", "responses"),
+    ),
 )
 
 
@@ -93,10 +99,21 @@ def _own(asked: str) -> Entry:
     place = Path(asked.removeprefix(_RECIPE)).expanduser()
     choice = Choice(asked, place=place.absolute())
     if asked.startswith(_RECIPE):
-        return Entry("a recipe of yours", "forkproof.adapters.acp", choice)
+        return _recipe(Entry("a recipe of yours", "forkproof.adapters.acp", choice), place)
     if place.suffix == ".toml":
         raise UnknownHarness(f"{asked} looks like a recipe for an agent that speaks ACP", f"write acp:{asked}")
     return Entry("an adapter of yours", "forkproof.adapters.stdio", choice)
+
+
+def _recipe(entry: Entry, place: Path) -> Entry:
+    """With the variants and wire formats that the recipe has; a file that is not there is told of by `create`."""
+    if not place.is_file():
+        return entry
+    from forkproof.adapters.acp.recipe import load
+
+    recipe = load(place.absolute())
+    variants = {name: other.says for name, other in recipe.variants.items()}
+    return replace(entry, variants=variants, wires=tuple(dict.fromkeys((recipe.wire, *recipe.wires))))
 
 
 def _unknown(cause: str, word: str, there: Mapping[str, str] | list[str] | tuple[str, ...]) -> UnknownHarness:

@@ -38,6 +38,19 @@ def test_a_path_is_an_adapter_and_acp_with_a_path_a_recipe() -> None:
     assert (recipe.module, recipe.choice.place) == ("forkproof.adapters.acp", Path("mine.toml").absolute())
 
 
+def test_a_recipe_says_itself_in_which_ways_it_comes(tmp_path: Path) -> None:
+    """`--variant` and `--wire` are for a user's own recipe too."""
+    file = tmp_path / "mine.toml"
+    more = '[variants.fast]\nsays = "without checks"\n[wires.responses]\n'
+    file.write_text(
+        'recipe = 1\nname = "m"\nwire = "chat"\ncommand = ["m"]\ntool.shell.name = "sh"\n' + more, encoding="utf-8"
+    )
+    entry = registry.find(f"acp:{file}", "fast", "responses")
+    assert (entry.variants, entry.wires) == ({"fast": "without checks"}, ("chat", "responses"))
+    with pytest.raises(UnknownHarness, match="known are fast"):
+        registry.find(f"acp:{file}", "slow")
+
+
 @pytest.mark.parametrize(
     ("asked", "variant", "wire", "told"),
     [

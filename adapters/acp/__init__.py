@@ -15,25 +15,25 @@ __all__ = ["create", "from_recipe", "shipped"]
 def create(choice: Choice) -> Adapter:
     """A fresh adapter for `acp:PATH`, a user's recipe, or `acp:NAME`, one that comes with forkproof."""
     if choice.place is not None:
-        return from_recipe(choice.place)
-    return shipped(choice.name.removeprefix("acp:"), choice.version)
+        return from_recipe(choice.place, choice.variant, choice.wire)
+    return shipped(choice.name.removeprefix("acp:"), choice.version, choice.variant, choice.wire)
 
 
-def from_recipe(recipe: Path) -> Adapter:
+def from_recipe(recipe: Path, variant: str | None = None, wire: str | None = None) -> Adapter:
     """A fresh adapter for a user's own recipe. Raises `BadRecipe`, and `NotInstalled` if its program is not there."""
     from forkproof.adapters.acp.adapter import AcpAdapter
     from forkproof.adapters.acp.program import own
     from forkproof.adapters.acp.recipe import load
 
-    read = load(recipe)
-    return AcpAdapter(read, own(read))
+    read = load(recipe).chosen(variant, wire)
+    return AcpAdapter(read, own(read), variant=variant or "")
 
 
-def shipped(name: str, version: str | None = None) -> Adapter:
+def shipped(name: str, version: str | None = None, variant: str | None = None, wire: str | None = None) -> Adapter:
     """A fresh adapter for a recipe that comes with forkproof, its program installed by us. Raises `NotInstalled`."""
     from forkproof.adapters.acp.adapter import AcpAdapter
     from forkproof.adapters.acp.recipe import load
     from forkproof.adapters.installation import installed
 
-    read = load(Path(__file__).with_name("recipes") / f"{name}.toml")
-    return AcpAdapter(read, installed(name, version))
+    read = load(Path(__file__).with_name("recipes") / f"{name}.toml").chosen(variant, wire)
+    return AcpAdapter(read, installed(name, version), variant=variant or "")

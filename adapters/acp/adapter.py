@@ -51,9 +51,20 @@ class AcpAdapter:
 
     needs_server = True
 
-    def __init__(self, recipe: Recipe, installation: Installation, extra: extension.Extension | None = None) -> None:
-        """`extra` is what the agent adds to ACP, by default what the recipe names. Raises `BadRecipe`."""
+    def __init__(
+        self,
+        recipe: Recipe,
+        installation: Installation,
+        extra: extension.Extension | None = None,
+        *,
+        variant: str = "",
+    ) -> None:
+        """`extra` is what the agent adds to ACP, by default what the recipe names. Raises `BadRecipe`.
+
+        `variant` is the name of the recipe's variant that this is, empty for none.
+        """
         self._recipe = recipe
+        self._variant = variant
         self._installation = installation
         self._extra = extra or extension.named(recipe.extension)
         self._process: Supervised | None = None
@@ -74,6 +85,7 @@ class AcpAdapter:
             unobservable=self._recipe.unobservable,
             binary_sha256=self._installation.sha256,
             route=route(self._recipe),
+            variant=self._variant,
         )
 
     async def start(self, trial: Trial) -> DiskWorld:

@@ -10,13 +10,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from forkproof.adapters.errors import BadRecipe
 
-__all__ = ["PLACEHOLDERS", "BadRecipe", "Recipe", "ShellTool", "fill", "load", "parse"]
+__all__ = ["PLACEHOLDERS", "BadRecipe", "Overlay", "Recipe", "ShellTool", "fill", "load", "parse"]
 
 PLACEHOLDERS: Mapping[str, str] = {
     "program": "the installed agent's program",
@@ -40,6 +40,28 @@ class _Part(BaseModel):
     """Every part of a recipe is frozen and refuses keys that it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _below_home(files: Mapping[str, str]) -> Mapping[str, str]:
+    for path in files:
+        if path.startswith("/") or ".." in path.split("/"):
+            raise ValueError(f"{path!r} leaves HOME: a file's path is relative to it")
+    return files
+
+
+def _known(text: str) -> str:
+    for name in _PLACEHOLDER.findall(text):
+        if name not in PLACEHOLDERS:
+            known = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
+            raise ValueError(f"there is no placeholder {{{name}}}; known are {known}")
+    return text
+
+
+Filled = Annotated[str, AfterValidator(_known)]
+"""A text with placeholders, all of them known."""
+
+Environment: TypeAlias = Mapping[str, Filled]
+Files: TypeAlias = Annotated[Mapping[Text, Filled], AfterValidator(_below_home)]
 
 
 class ShellTool(_Part):
@@ -66,6 +88,24 @@ class Traffic(_Part):
     side: tuple[Text, ...] = ()
 
 
+class Overlay(_Part):
+    """What is other where the agent is run in one of its variants, or over another wire format.
+
+    says: what it is, in a few words. env and files: put over the recipe's own, name by name. capabilities and
+    unobservable: added to the recipe's; without: capabilities that it does not have here. policies: put over the
+    recipe's. wire: the codec that a variant brings with it.
+    """
+
+    says: str = ""
+    env: Environment = {}
+    files: Files = {}
+    wire: Name | None = None
+    capabilities: frozenset[Dotted] = frozenset()
+    without: frozenset[Dotted] = frozenset()
+    policies: Mapping[str, str] = {}
+    unobservable: frozenset[Dotted] = frozenset()
+
+
 class Recipe(_Part):
     """One agent over ACP.
 
@@ -74,16 +114,16 @@ class Recipe(_Part):
     cuts above all (`extension.known()`); with `none` only the whole history can be forked. compact: the prompt that
     compacts a session, if one does. settings: the agent's configuration option -> its name in a trace and in a fork
     record. refusals: reason -> a regular expression, looked for in the agent's error. capabilities, policies,
-    unobservable: see `protocol.Description`.
+    unobservable: see `protocol.Description`. variants, wires: name -> what is other there (`--variant`, `--wire`).
     """
 
     recipe: Literal[1]
     name: Name
     wire: Name
-    command: Annotated[tuple[Text, ...], Field(min_length=1)]
+    command: Annotated[tuple[Annotated[Text, AfterValidator(_known)], ...], Field(min_length=1)]
     tool: Tools
-    env: Mapping[str, str] = {}
-    files: Mapping[Text, str] = {}
+    env: Environment = {}
+    files: Files = {}
     extension: Name = "none"
     compact: str = ""
     traffic: Traffic = Traffic()
@@ -92,6 +132,18 @@ class Recipe(_Part):
     unobservable: frozenset[Dotted] = frozenset()
     settings: Mapping[str, str] = {}
     refusals: Mapping[Refusal, Text] = {}
+    variants: Mapping[Name, Overlay] = {}
+    wires: Mapping[Name, Overlay] = {}
+
+    def chosen(self, variant: str | None = None, wire: str | None = None) -> Recipe:
+        """The recipe as it is for this variant and wire format, None for its own. Raises `BadRecipe`."""
+        recipe = self
+        if variant is not None:
+            recipe = _under(recipe, _named(self.variants, variant, f"recipe {self.name} has no variant"))
+        if wire is not None and wire != recipe.wire:
+            told = _named(self.wires, wire, f"recipe {self.name} is not for the wire format")
+            recipe = _under(recipe, told.model_copy(update={"wire": wire}))
+        return recipe
 
     @field_validator("refusals")
     @classmethod
@@ -103,28 +155,32 @@ class Recipe(_Part):
                 raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
         return refusals
 
-    @field_validator("files")
-    @classmethod
-    def _stays_below_home(cls, files: Mapping[str, str]) -> Mapping[str, str]:
-        for path in files:
-            if path.startswith("/") or ".." in path.split("/"):
-                raise ValueError(f"{path!r} leaves HOME: a file's path is relative to it")
-        return files
-
-    @field_validator("command", "env", "files")
-    @classmethod
-    def _placeholders_are_known(cls, value: tuple[str, ...] | Mapping[str, str]) -> tuple[str, ...] | Mapping[str, str]:
-        for text in value.values() if isinstance(value, Mapping) else value:
-            for name in _PLACEHOLDER.findall(text):
-                if name not in PLACEHOLDERS:
-                    known = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
-                    raise ValueError(f"there is no placeholder {{{name}}}; known are {known}")
-        return value
-
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """The text with every placeholder replaced; braces around anything else (JSON, for one) stay as they are."""
     return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+
+
+def _under(recipe: Recipe, overlay: Overlay) -> Recipe:
+    """The recipe with an overlay's values on top."""
+    return recipe.model_copy(
+        update={
+            "wire": overlay.wire or recipe.wire,
+            "env": {**recipe.env, **overlay.env},
+            "files": {**recipe.files, **overlay.files},
+            "capabilities": (recipe.capabilities | overlay.capabilities) - overlay.without,
+            "policies": {**recipe.policies, **overlay.policies},
+            "unobservable": recipe.unobservable | overlay.unobservable,
+        }
+    )
+
+
+def _named(overlays: Mapping[str, Overlay], name: str, missing: str) -> Overlay:
+    if name not in overlays:
+        raise BadRecipe(
+            f"{missing} {name!r}", f"known are {', '.join(overlays)}" if overlays else "it comes in one way"
+        )
+    return overlays[name]
 
 
 def load(path: Path) -> Recipe:

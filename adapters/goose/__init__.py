@@ -15,4 +15,6 @@ def create(choice: Choice | None = None) -> Adapter:
     """A fresh adapter for the installed Goose, the pinned version unless another is chosen. Raises `NotInstalled`."""
     from forkproof.adapters.acp import shipped
 
-    return shipped("goose", choice.version if choice else None)
+    if choice is None:
+        return shipped("goose")
+    return shipped("goose", choice.version, choice.variant, choice.wire)

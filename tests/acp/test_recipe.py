@@ -39,13 +39,15 @@ def test_a_recipe_of_six_lines_is_enough() -> None:
         ("recipe = ", ["here is not TOML", "(at "]),
         ("recipe = 2\n" + MINIMAL.replace("recipe = 1", ""), ["recipe: Input should be 1"]),
         (MINIMAL.replace('name = "bash"', ""), ["tool.shell.name: Field required"]),
-        (MINIMAL.replace("wire", "wires"), ["wire: Field required", "wires: Extra inputs"]),
+        (MINIMAL.replace("wire", "wired"), ["wire: Field required", "wired: Extra inputs"]),
         (MINIMAL.replace('["agent", "acp"]', "[]"), ["command: Tuple should have at least 1 item"]),
-        (MINIMAL.replace('"acp"]', '"{port}"]'), ["command: there is no placeholder {port}", "{endpoint}"]),
-        (MINIMAL + '[env]\nKEY = "{keys}"\n', ["env: there is no placeholder {keys}"]),
+        (MINIMAL.replace('"acp"]', '"{port}"]'), ["command.1: there is no placeholder {port}", "{endpoint}"]),
+        (MINIMAL + '[env]\nKEY = "{keys}"\n', ["env.KEY: there is no placeholder {keys}"]),
         (MINIMAL + '[files]\n"../x" = ""\n', ["files: '../x' leaves HOME"]),
         (MINIMAL + '[files]\n"/etc/x" = ""\n', ["files: '/etc/x' leaves HOME"]),
         (MINIMAL + '[refusals]\nbusy = "("\n', ["refusals: '(' is no regular expression"]),
+        (MINIMAL + '[variants.x.env]\nKEY = "{keys}"\n', ["variants.x.env.KEY: there is no placeholder {keys}"]),
+        (MINIMAL + '[wires.x]\nname = "y"\n', ["wires.x.name: Extra inputs"]),
         (MINIMAL + '[refusals]\nlazy = "x"\n', ["refusals.lazy", "busy"]),
     ],
 )
@@ -56,6 +58,50 @@ def test_everything_wrong_with_a_recipe_is_told_with_its_place(text: str, proble
     assert [p for p in problems if p not in caught.value.cause] == []
     assert caught.value.cause.startswith("here")
     assert caught.value.hint
+
+
+OVERLAID = """
+recipe = 1
+name = "fake"
+wire = "chat"
+command = ["agent"]
+capabilities = ["a", "b"]
+[tool.shell]
+name = "bash"
+[env]
+X = "1"
+Y = "2"
+[variants.other]
+capabilities = ["c"]
+without = ["a"]
+env = {X = "3"}
+policies = {busy = "refuse"}
+[wires.messages]
+unobservable = ["d"]
+env = {Y = "4"}
+"""
+
+
+def test_a_variant_and_a_wire_format_are_put_over_the_recipe() -> None:
+    """What they don't name stays; each adds to the other; the wire format's name is the codec's."""
+    read = recipe.parse(OVERLAID, "here")
+    assert read.chosen() == read
+    both = read.chosen("other", "messages")
+    assert (both.wire, both.env) == ("messages", {"X": "3", "Y": "4"})
+    assert (both.capabilities, both.unobservable) == ({"b", "c"}, {"d"})
+    assert both.policies == {"busy": "refuse"}
+    assert read.chosen(wire="chat") == read
+
+
+@pytest.mark.parametrize(
+    ("variant", "wire", "problem"),
+    [("odd", None, "no variant 'odd'"), (None, "odd", "not for the wire format 'odd'")],
+)
+def test_a_variant_that_a_recipe_does_not_have_is_refused(variant: str | None, wire: str | None, problem: str) -> None:
+    """Nothing is run under a name that nobody wrote down."""
+    with pytest.raises(BadRecipe, match=problem) as caught:
+        recipe.parse(OVERLAID, "here").chosen(variant, wire)
+    assert caught.value.hint.startswith("known are")
 
 
 def test_a_recipe_that_is_no_file_is_told_by_its_path(tmp_path: Path) -> None:
