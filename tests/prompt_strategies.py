@@ -64,6 +64,24 @@ shared_settings = {
 remote_settings = {"previous_response_id": texts, "conversation": texts}
 
 
+messages_settings = {
+    "reasoning_effort": texts,
+    "thinking": texts,
+    "thinking_budget": st.integers(0, 9999).map(json.dumps),
+    "temperature": st.floats(0, 2).map(json.dumps),
+    "tool_choice": texts,
+}
+messages_prompts = st.builds(
+    Prompt,
+    st.lists(messages, max_size=6).map(tuple),
+    tools=st.lists(names, max_size=3).map(tuple),
+    model=texts,
+    settings=st.fixed_dictionaries({}, optional=messages_settings),
+    session=st.none() | texts,
+)
+"""Any prompt that Anthropic Messages can carry."""
+
+
 def prompts(*, remote: bool) -> st.SearchStrategy[Prompt]:
     """Any prompt; with `remote`, its settings may name a state that the provider keeps."""
     return st.builds(
@@ -98,6 +116,17 @@ def chat_form(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         for message in messages
         for run in (_runs(message.parts, together) or [[]])
     )
+
+
+def messages_form(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """A call's arguments are an object; all else is as it was."""
+    return tuple(Message(message.role, tuple(map(_with_object, message.parts))) for message in messages)
+
+
+def _with_object(part: Any) -> Any:
+    if isinstance(part, ToolCall) and isinstance(part.arguments, str):
+        return ToolCall(part.id, part.name, {"input": part.arguments})
+    return part
 
 
 def _spoken(part: Any) -> bool:

@@ -187,3 +187,80 @@ def read_completion(completion: dict[str, Any]) -> list[str | HeardCall]:
         calls.append(HeardCall(call["id"], body["name"], body["input" if custom else "arguments"], freeform=custom))
     assert choice["finish_reason"] == ("tool_calls" if calls else "stop")
     return [*([message["content"]] if message["content"] is not None else []), *calls]
+
+
+# --- Messages --------------------------------------------------------------------------------------------------------
+
+
+def gather_messages(events: list[tuple[str, str]]) -> list[str | HeardCall]:
+    """The texts and calls of a whole Messages stream, in order, every block from its own deltas."""
+    sent = [json.loads(data) for _, data in events]
+    kinds = [event["type"] for event in sent]
+    assert kinds == [name for name, _ in events]
+    sent = [event for event in sent if event["type"] != "ping"]
+    assert sent[0]["type"] == "message_start"
+    assert [event["type"] for event in sent[-2:]] == ["message_delta", "message_stop"]
+    message = sent[0]["message"]
+    assert (message["content"], message["stop_reason"]) == ([], None)
+    assert sent[-2]["usage"]["output_tokens"] > 0
+    blocks: list[dict[str, Any]] = []
+    open_block: dict[str, Any] | None = None
+    for event in sent[1:-2]:
+        if event["type"] == "content_block_start":
+            assert open_block is None
+            assert event["index"] == len(blocks)
+            open_block = dict(event["content_block"])
+            grown = ""
+            continue
+        assert open_block is not None
+        assert event["index"] == len(blocks)
+        if event["type"] == "content_block_stop":
+            blocks.append(_finished(open_block, grown))
+            open_block = None
+            continue
+        assert event["type"] == "content_block_delta"
+        delta = event["delta"]
+        if delta["type"] == "signature_delta":
+            open_block["signature"] = delta["signature"]
+        else:
+            member = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+            grown += delta[member[delta["type"]]]
+    assert open_block is None
+    return read_message(message | {"content": blocks} | sent[-2]["delta"])
+
+
+def _finished(block: dict[str, Any], grown: str) -> dict[str, Any]:
+    match block["type"]:
+        case "tool_use":
+            assert block["input"] == {}
+            return block | {"input": json.loads(grown)}
+        case "redacted_thinking":
+            assert grown == ""
+            return block
+        case kind:
+            assert block[kind] == ""
+            return block | {kind: grown}
+
+
+def read_message(message: dict[str, Any]) -> list[str | HeardCall]:
+    """The texts and calls of a message object; thinking must be signed, and is not heard."""
+    assert (message["type"], message["role"], message["stop_sequence"]) == ("message", "assistant", None)
+    assert message["id"].startswith("msg_")
+    assert message.keys() >= {"model", "usage"}
+    heard: list[str | HeardCall] = []
+    for block in message["content"]:
+        match block["type"]:
+            case "text":
+                heard.append(block["text"])
+            case "tool_use":
+                text = json.dumps(block["input"], ensure_ascii=False)
+                heard.append(HeardCall(block["id"], block["name"], text, freeform=False))
+            case "thinking":
+                assert block["signature"]
+            case "redacted_thinking":
+                assert block["data"]
+            case other:
+                raise AssertionError(other)
+    called = any(isinstance(each, HeardCall) for each in heard)
+    assert message["stop_reason"] == ("tool_use" if called else "end_turn")
+    return heard

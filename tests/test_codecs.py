@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from forkproof.adapters.model import body
 from forkproof.adapters.model.codec import MalformedRequestError, codecs
-from forkproof.adapters.prompt import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
+from forkproof.adapters.prompt import Blob, Message, Prompt, Reasoning, Text, ToolCall, ToolResult
 from tests import prompt_strategies as some
 
 CODECS = codecs()
-RESPONSES, CHAT = CODECS["responses"], CODECS["chat"]
-both = pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS)
+RESPONSES, CHAT, MESSAGES = CODECS["responses"], CODECS["chat"], CODECS["messages"]
+every = pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS)
 
 
 def wire(kind: str, *words: str) -> list[dict[str, str]]:
@@ -54,6 +54,16 @@ def test_a_prompt_survives_chat(prompt: Prompt) -> None:
     sent = CHAT.encode_prompt(prompt)
     assert CHAT.decode(over_the_wire(sent), {}) == normal
     assert CHAT.decode(over_the_wire(CHAT.encode_prompt(normal)), {}) == normal
+
+
+@some.patient
+@given(some.messages_prompts)
+def test_a_prompt_survives_messages(prompt: Prompt) -> None:
+    """decode(encode_prompt(p)) is p in the normal form that the module states, and the normal form is a fixed point."""
+    normal = Prompt(some.messages_form(prompt.messages), prompt.tools, prompt.model, prompt.settings, prompt.session)
+    sent = MESSAGES.encode_prompt(prompt)
+    assert MESSAGES.decode(over_the_wire(sent), {}) == normal
+    assert MESSAGES.encode_prompt(normal) == sent
 
 
 def test_a_codex_request_is_read() -> None:
@@ -127,7 +137,7 @@ def test_the_short_forms_of_responses_are_read() -> None:
     assert RESPONSES.decode(untyped, {}) == Prompt((Message("user", (Text("Hi"),)),), model="m", session="k")
 
 
-@both
+@pytest.mark.parametrize("codec", [RESPONSES, CHAT], ids=["responses", "chat"])
 def test_a_refusal_is_text_of_the_model(codec: Any) -> None:
     """A refusal in a content array is read like any other words of the model."""
     sent = [{"role": "assistant", "content": [{"type": "refusal", "refusal": "I won't."}]}]
@@ -175,6 +185,99 @@ def test_a_goose_request_is_read() -> None:
     )
 
 
+def test_a_claude_code_request_is_read() -> None:
+    """What Claude Code sends becomes the canonical prompt: results are told apart from the reminders around them."""
+    mark = {"cache_control": {"type": "ephemeral"}}
+    sent = {
+        "model": "claude-opus-5-5",
+        "max_tokens": 32000,
+        "stream": True,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+        "output_config": {"effort": "high"},
+        "metadata": {"user_id": '{"device_id":"d","account_uuid":"","session_id":"s1"}'},
+        "system": [{"type": "text", "text": "You are Claude Code."}, {"type": "text", "text": "Rules."} | mark],
+        "tools": [
+            {"name": "Bash", "description": "Runs.", "input_schema": {"type": "object"}},
+            {"type": "web_search_20250305", "name": "web_search"},
+        ],
+        "messages": [
+            {"role": "user", "content": [*wire("text", "<system-reminder>x</system-reminder>", "Do"),
+             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+                {"type": "redacted_thinking", "data": "ZGF0YQ=="},
+                {"type": "text", "text": "On it."},
+                {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls"}},
+                {"type": "tool_use", "id": "c2", "name": "Bash", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": wire("text", "a", "b")},
+                {"type": "tool_result", "tool_use_id": "c2", "content": "no", "is_error": True} | mark,
+                {"type": "text", "text": "Go on."},
+                {"type": "document", "title": "a.txt",
+                 "source": {"type": "text", "media_type": "text/plain", "data": "alpha"}},
+                {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AA"}}]},
+            {"role": "system", "content": "A later rule."},
+            {"role": "assistant", "content": "Fine."},
+            {"role": "user", "content": [
+                {"type": "text", "text": "Before."},
+                {"type": "tool_result", "tool_use_id": "c3", "content": [{"type": "image", "source": {}}]},
+                {"type": "tool_result", "tool_use_id": "c4"}]},
+        ],
+    }  # fmt: skip
+    found = MESSAGES.decode(over_the_wire(sent), {})
+    assert found == Prompt(
+        messages=(
+            Message("system", (Text("You are Claude Code."), Text("Rules."))),
+            Message("user", (Text("<system-reminder>x</system-reminder>"), Text("Do"), Text("[image]"))),
+            Message(
+                "assistant",
+                (
+                    Reasoning("Hm.", "c2ln"),
+                    Reasoning("", "ZGF0YQ=="),
+                    Text("On it."),
+                    ToolCall("c1", "Bash", {"command": "ls"}),
+                    ToolCall("c2", "Bash", {}),
+                ),
+            ),
+            Message("tool", (ToolResult("c1", "a\nb"), ToolResult("c2", "no"))),
+            Message("user", (Text("Go on."), Blob("a.txt", "alpha"), Text("[document]"))),
+            Message("system", (Text("A later rule."),)),
+            Message("assistant", (Text("Fine."),)),
+            Message("user", (Text("Before."),)),
+            Message("tool", (ToolResult("c3", "[image]"), ToolResult("c4", ""))),
+        ),
+        tools=("Bash", "web_search"),
+        model="claude-opus-5-5",
+        settings={"thinking": "enabled", "thinking_budget": "1024", "reasoning_effort": "high"},
+        session="s1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("headers", "user", "session"),
+    [
+        ({"x-claude-code-session-id": "a", "agent-session-id": "b"}, "x_session_c", "a"),
+        ({"agent-session-id": "b"}, None, "b"),
+        ({"x-session-affinity": "p"}, None, "p"),
+        ({}, "user_d_account__session_c", "c"),
+        ({}, '{"session_id": "j"}', "j"),
+        ({}, '{"session_id": 5}', None),
+        ({}, "somebody", None),
+        ({}, None, None),
+    ],
+)
+def test_the_session_of_a_messages_request(headers: dict[str, str], user: str | None, session: str | None) -> None:
+    """A harness tells its session in a header, or within the id of the user."""
+    sent = {"model": "m", "messages": [], "metadata": {"user_id": user}}
+    assert MESSAGES.decode(sent, headers).session == session
+
+
+def test_an_attached_text_survives_messages() -> None:
+    """It goes out as a document with its name, and comes back with its content (ENV-8)."""
+    prompt = Prompt((Message("user", (Text("Look."), Blob("a.txt", "alpha"))),), model="m")
+    assert MESSAGES.decode(over_the_wire(MESSAGES.encode_prompt(prompt)), {}) == prompt
+
+
 @pytest.mark.parametrize("text", ["", "[1]", '"x"', "{", "NaN", '{"a": NaN}', "1" * 5000, "[" * 100_000])
 def test_arguments_that_are_no_object_stay_text(text: str) -> None:
     """Broken arguments are the model's words too: they are kept, not refused."""
@@ -200,6 +303,17 @@ def test_arguments_that_are_no_object_stay_text(text: str) -> None:
         ("chat", {"messages": [{"role": "tool", "content": "x"}]}, "messages[0].tool_call_id"),
         ("chat", {"messages": [{"role": "assistant", "tool_calls": {}}, {}]}, "messages[1].role"),
         ("chat", {"messages": [{"role": "assistant", "tool_calls": [{"id": "c"}]}]}, "].tool_calls[0].function"),
+        ("messages", {"model": "m"}, "messages: expected an array, got nothing"),
+        ("messages", {"messages": []}, "model: expected a string"),
+        ("messages", {"messages": [{"role": "tool"}]}, "messages[0].role: 'tool'"),
+        ("messages", {"messages": [{"role": "user", "content": 5}]}, "messages[0].content: expected an array"),
+        ("messages", {"messages": [{"role": "user", "content": [{}]}]}, "messages[0].content[0].type"),
+        ("messages", {"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}, ".tool_use_id"),
+        ("messages", {"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "n"}]}]},
+         "messages[0].content[0].input: expected an object"),
+        ("messages", {"messages": [{"role": "user", "content": [{"type": "document"}]}]}, "[0].source"),
+        ("messages", {"messages": [], "model": "m", "system": True}, "system: expected an array"),
+        ("messages", {"messages": [], "model": "m", "tools": [{}]}, "tools[0].name"),
     ],
 )  # fmt: skip
 def test_a_malformed_request_names_its_place(codec: str, sent: dict[str, Any], place: str) -> None:
@@ -212,11 +326,13 @@ def test_a_malformed_request_names_its_place(codec: str, sent: dict[str, Any], p
 
 KEYS = st.sampled_from(
     ("input", "messages", "role", "content", "type", "text", "tools", "tool_calls", "call_id", "id", "name", "model",
-     "function", "arguments", "summary", "reasoning", "action", "instructions", "tool_call_id", "custom", "output")
+     "function", "arguments", "summary", "reasoning", "action", "instructions", "tool_call_id", "custom", "output",
+     "system", "input", "source", "data", "thinking", "signature", "tool_use_id", "title", "metadata", "user_id")
 )  # fmt: skip
 VALUES = st.sampled_from(
-    ("user", "assistant", "tool", "message", "function_call", "reasoning", "text", "custom", "m", "x_call_output")
-)
+    ("user", "assistant", "tool", "message", "function_call", "reasoning", "text", "custom", "m", "x_call_output",
+     "tool_use", "tool_result", "thinking", "redacted_thinking", "document")
+)  # fmt: skip
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | VALUES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=6),
@@ -224,7 +340,7 @@ JUNK = st.recursive(
 )
 
 
-@both
+@every
 @some.patient
 @given(sent=st.dictionaries(KEYS, JUNK, max_size=6))
 @example(sent={"model": "m", "input": "x", "messages": []})

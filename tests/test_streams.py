@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkproof.adapters.model import sse
+from forkproof.adapters.model import openai, sse
 from forkproof.adapters.model.codec import Ids, Rendering, codecs
-from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, ToolUse
+from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, Think, ToolUse
 from tests import prompt_strategies as some
 from tests import stream_client as client
 
 CODECS = codecs()
-RESPONSES, CHAT = CODECS["responses"], CODECS["chat"]
-both = pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS)
+RESPONSES, CHAT, MESSAGES = CODECS["responses"], CODECS["chat"], CODECS["messages"]
+every = pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS)
 
 
 def rendering(*, usage: bool = True) -> Rendering:
@@ -44,6 +44,23 @@ def in_responses(reply: ModelReply) -> list[str | client.HeardCall]:
 def in_chat(reply: ModelReply) -> list[str | client.HeardCall]:
     spoken = [part.text for part in reply.parts if isinstance(part, Say)]
     return [*(["\n".join(spoken)] if spoken else []), *heard_calls(reply)]
+
+
+def in_messages(reply: ModelReply) -> list[str | client.HeardCall]:
+    heard: list[str | client.HeardCall] = []
+    for part in reply.parts:
+        if isinstance(part, Say):
+            heard.append(part.text)
+        elif isinstance(part, ToolUse):
+            call = expected_call(part)
+            heard.append(client.HeardCall(call.id, call.name, as_object(call.text), freeform=False))
+    return heard
+
+
+def as_object(text: str) -> str:
+    """The arguments as the one object that a Messages call has."""
+    found = openai.read_arguments(text)
+    return json.dumps({"input": found} if isinstance(found, str) else found, ensure_ascii=False)
 
 
 def chunked(frames: list[Any], cuts: list[int]) -> list[bytes]:
@@ -74,7 +91,16 @@ def test_a_reply_survives_chat(reply: ModelReply, cuts: list[int], usage: bool) 
     assert client.read_completion(json.loads(json.dumps(CHAT.whole(reply, rendering())))) == in_chat(reply)
 
 
-@both
+@some.patient
+@given(some.replies, cuts)
+def test_a_reply_survives_messages(reply: ModelReply, cuts: list[int]) -> None:
+    """Streamed in any chunks or whole, a client hears the texts and calls of the script in their order."""
+    frames = list(MESSAGES.stream(reply, rendering()))
+    assert client.gather_messages(client.parse(chunked(frames, cuts))) == in_messages(reply)
+    assert client.read_message(json.loads(json.dumps(MESSAGES.whole(reply, rendering())))) == in_messages(reply)
+
+
+@every
 @some.patient
 @given(reply=some.replies)
 def test_the_wire_is_ascii_and_each_event_one_line(codec: Any, reply: ModelReply) -> None:
@@ -86,7 +112,7 @@ def test_the_wire_is_ascii_and_each_event_one_line(codec: Any, reply: ModelReply
             assert all(line.isprintable() for line in lines)
 
 
-@both
+@every
 @some.patient
 @given(reply=some.replies)
 def test_stalls_keep_their_place(codec: Any, reply: ModelReply) -> None:
@@ -104,18 +130,24 @@ def test_stalls_keep_their_place(codec: Any, reply: ModelReply) -> None:
         for part in parts:
             if isinstance(part, Stall):
                 break
-            before.append(part.text if isinstance(part, Say) else expected_call(part).text)
+            spelled = as_object if codec is MESSAGES else str
+            before.append(part.text if isinstance(part, Say) else spelled(expected_call(part).text))
         assert seen.replace("\n", "") == "".join(before).replace("\n", "")
     assert stalls == [part for part in reply.parts if isinstance(part, Stall)]
     assert isinstance(next(iter(codec.stream(reply, rendering()))), bytes)
 
 
 def _delta_text(frame: bytes) -> str:
-    """The new text in one event of either format."""
+    """The new text in one event of any format."""
     ((_, data),) = client.parse([frame])
     if data == "[DONE]":
         return ""
     event = json.loads(data)
+    if event.get("type") == "content_block_delta":
+        delta = event["delta"]
+        return str(delta.get("text", delta.get("partial_json", "")))
+    if event.get("type", "").startswith(("message_", "content_block_", "ping")):
+        return ""
     if "choices" not in event:
         return str(event["delta"]) if event["type"].endswith(".delta") else ""
     deltas = [choice["delta"] for choice in event["choices"]]
@@ -135,7 +167,7 @@ def test_deltas_add_up(text: str) -> None:
     assert len(pieces) <= sse.MOST_PIECES
 
 
-@both
+@every
 def test_a_text_goes_out_in_several_deltas(codec: Any) -> None:
     """Even a short sentence with its marker is cut, so that a client that doesn't join is found out."""
     frames = list(codec.stream(ModelReply((Say("Three stages, one after another. fp7f3a.plan.say"),)), rendering()))
@@ -151,7 +183,7 @@ def test_numbers_that_json_lacks_are_not_sent() -> None:
         sse.data({"a": float("nan")})
 
 
-@both
+@every
 def test_ids_are_never_used_twice(codec: Any) -> None:
     """Goose keys its messages by the completion's id: every answer and every item of a run has an id of its own."""
     reply = ModelReply((Say("a"), ToolUse("c1", "n", "run", NativeCall("n", {}), "", "")))
@@ -165,12 +197,49 @@ def _ids(answer: dict[str, Any]) -> list[str]:
     return [answer["id"], *(item["id"] for item in answer.get("output", ()))]
 
 
-@both
+@pytest.mark.parametrize("codec", [RESPONSES, CHAT], ids=["responses", "chat"])
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
-def test_a_failure_has_the_providers_shape(codec: Any, status: int) -> None:
+def test_a_failure_has_openais_shape(codec: Any, status: int) -> None:
     """A scripted failure reads like the provider's own: message, type and code."""
     error = codec.failure(status, "no")["error"]
     assert error["message"] == "no"
     assert error.keys() == {"message", "type", "param", "code"}
     usual = "server_error" if status >= 500 else "invalid_request_error"
     assert error["type"] == ("rate_limit_error" if status == 429 else usual)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "invalid_request_error"),
+        (401, "authentication_error"),
+        (404, "not_found_error"),
+        (413, "request_too_large"),
+        (422, "invalid_request_error"),
+        (429, "rate_limit_error"),
+        (500, "api_error"),
+        (529, "overloaded_error"),
+    ],
+)
+def test_a_failure_has_anthropics_shape(status: int, kind: str) -> None:
+    """An error within an envelope of its own, by which clients tell what to do."""
+    failure = MESSAGES.failure(status, "no")
+    assert failure["type"] == "error"
+    assert failure["error"] == {"type": kind, "message": "no"}
+
+
+def test_thinking_goes_out_signed_or_sealed_in_messages() -> None:
+    """Signed thinking has its own signature, plain thinking any, and what is encrypted has no text (PRV-4, PRV-5)."""
+    parts = (
+        Think("a.think", "Hm.", "c2lnbmVk", "signed"),
+        Think("a.think.2", "So.", "c2VhbGVk", "encrypted"),
+        Think("a.think.3", "Well."),
+    )
+    signed, sealed, plain = MESSAGES.whole(ModelReply(parts), rendering())["content"]
+    assert signed == {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"}
+    assert sealed == {"type": "redacted_thinking", "data": "c2VhbGVk"}
+    assert (plain["thinking"], plain["signature"] not in ("", "c2lnbmVk")) == ("Well.", True)
+    streamed = b"".join(f for f in MESSAGES.stream(ModelReply(parts), rendering()) if isinstance(f, bytes)).decode()
+    assert client.gather_messages(client.parse([streamed.encode()])) == []
+    assert streamed.count("c2lnbmVk") == streamed.count("c2VhbGVk") == 1
+    assert "So." not in streamed

@@ -92,7 +92,8 @@ class Codec(Protocol):
 def codecs() -> dict[str, Codec]:
     """Every codec by its name. A new wire format is one module and one line here."""
     from forkproof.adapters.model.chat import ChatCodec
+    from forkproof.adapters.model.messages import MessagesCodec
     from forkproof.adapters.model.responses import ResponsesCodec
 
-    known: tuple[Codec, ...] = (ResponsesCodec(), ChatCodec())
+    known: tuple[Codec, ...] = (ResponsesCodec(), ChatCodec(), MessagesCodec())
     return {codec.name: codec for codec in known}
