@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from forkproof.adapters import environment, shell
+from forkproof.adapters import shell
 from forkproof.adapters.acp import extension
+from forkproof.adapters.acp.agent import Agent
 from forkproof.adapters.acp.client import Client
-from forkproof.adapters.acp.program import command_line, route
-from forkproof.adapters.acp.recipe import Recipe, fill
+from forkproof.adapters.acp.desk import Desk
+from forkproof.adapters.acp.program import route
+from forkproof.adapters.acp.recipe import Recipe
 from forkproof.adapters.acp.record import fork_record
 from forkproof.adapters.acp.refusal import refusal, words
+from forkproof.adapters.acp.sessions import Sessions
 from forkproof.adapters.diskworld import DiskWorld
 from forkproof.adapters.errors import StartFailed
 from forkproof.adapters.installation import Installation
@@ -24,6 +27,8 @@ from forkproof.adapters.protocol import (
     Answer,
     Cancel,
     Compact,
+    Configure,
+    Delete,
     Description,
     Fork,
     Forked,
@@ -34,6 +39,8 @@ from forkproof.adapters.protocol import (
     OpenSession,
     Operation,
     Refused,
+    Restart,
+    Resume,
     SendPrompt,
     SessionOpened,
     ToolUse,
@@ -42,6 +49,7 @@ from forkproof.adapters.protocol import (
     Unsupported,
 )
 from forkproof.adapters.supervisor import Supervised
+from forkproof.adapters.tree import ListSessions, ReadHistory
 
 __all__ = ["AcpAdapter"]
 
@@ -67,10 +75,10 @@ class AcpAdapter:
         self._variant = variant
         self._installation = installation
         self._extra = extra or extension.named(recipe.extension)
-        self._process: Supervised | None = None
-        self._client: Client | None = None
+        self._desk = Desk(serves_files="files" in recipe.client, answers=recipe.answers)
+        self._agent = Agent(recipe, installation, self._desk)
+        self._sessions = Sessions(recipe, self._desk.directories)
         self._world: DiskWorld | None = None
-        self._directories: dict[str, str] = {}
 
     # --- Life ------------------------------------------------------------------------------------------------------
 
@@ -90,51 +98,39 @@ class AcpAdapter:
 
     async def start(self, trial: Trial) -> DiskWorld:
         """Start the agent with a HOME of its own below the trial's root. Raises as `Client.initialize` does."""
-        if trial.endpoint is None:
-            raise StartFailed(f"{self._recipe.name} reaches its model over HTTP", "start the model server first")
-        home = trial.root / "home"
-        values = {
-            "endpoint": trial.endpoint.url,
-            "key": trial.endpoint.key,
-            "home": str(home),
-            "program": str(self._installation.binary),
-        }
-        environment.make_home(home)
-        self._write_files(home, values)
+        self._desk.person = trial.person
+        await self._agent.start(trial)
         self._world = DiskWorld(trial.root / "world")
-        try:
-            self._process = await Supervised.start(
-                command_line(self._recipe, self._installation, values),
-                directory=home,
-                environment=environment.build(home, {k: fill(v, values) for k, v in self._recipe.env.items()}),
-                stop_within=trial.deadlines.stop,
-            )
-            self._client = Client(self._process, trial.deadlines)
-            await self._client.initialize()
-        except BaseException:
-            await self.stop()
-            raise
+        return self._world
+
+    async def renew(self, trial: Trial) -> DiskWorld | None:
+        """Serve one more trace with the running agent; None where the recipe or what happened so far forbids it."""
+        if not self._recipe.reusable or self._desk.asking or self._world is None or self._process is None:
+            return None
+        if self._process.returncode is not None:
+            return None
+        self._world.close()
+        self._desk.person = trial.person
+        self._world = DiskWorld(trial.root / "world")
         return self._world
 
     async def stop(self) -> None:
         """End the agent and every descendant."""
-        # The process first: a cancellation on the way must not leave it running.
-        if self._process is not None:
-            await self._process.stop()
-        if self._client is not None:
-            await self._client.close()
+        await self._agent.stop()
         if self._world is not None:
             self._world.close()
 
     def diagnostics(self) -> str:
         """The end of the agent's standard error."""
-        return "" if self._process is None else self._process.stderr()
+        return self._agent.diagnostics()
 
-    def _write_files(self, home: Path, values: Mapping[str, str]) -> None:
-        for path, text in self._recipe.files.items():
-            file = home / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(fill(text, values), encoding="utf-8")
+    @property
+    def _client(self) -> Client | None:
+        return self._agent.client
+
+    @property
+    def _process(self) -> Supervised | None:
+        return self._agent.process
 
     # --- The model's side ------------------------------------------------------------------------------------------
 
@@ -143,8 +139,9 @@ class AcpAdapter:
         if self._world is None:
             raise RuntimeError("the agent was not started")
         self._world.prepare(use)
-        tool = self._recipe.tool.shell
-        return NativeCall(tool.name, {tool.arg: shell.command(use, self._world.control)})
+        tool, command = self._recipe.tool.shell, shell.command(use, self._world.control)
+        self._desk.expect(use.id, command)
+        return NativeCall(tool.name, {tool.arg: command, **tool.more})
 
     def classify(self, prompt: Prompt) -> Kind | None:
         """By the words that the recipe's `traffic` gives for each kind."""
@@ -160,29 +157,44 @@ class AcpAdapter:
         client = self._client
         if client is None:
             raise StartFailed(f"{self._recipe.name} was not started", "call `start` first")
+        if _chooses_permissions(operation):
+            self._desk.asking = True
         match operation:
             case OpenSession():
-                return await self._open(client, operation)
+                return await self._sessions.open(client, operation)
             case Import():
                 return await self._import(client, operation)
             case SendPrompt():
                 return await self._prompt(client, operation)
             case Cancel(session):
                 client.cancel(session)
+                self._desk.cancel(session)
                 return Acknowledged()
             case Compact(session):
                 return await self._compact(client, session)
             case Fork():
                 return await self._fork(client, operation)
+            case Restart(kill):
+                await self._agent.restart(kill=kill)
+                return Acknowledged()
+            case _:
+                return await self._about(client, operation)
+
+    async def _about(self, client: Client, operation: Operation) -> Answer:
+        """Operations on a session as a whole."""
+        match operation:
+            case Configure(session, settings):
+                return await self._sessions.configure(client, session, settings)
+            case Resume(session):
+                return await self._sessions.resume(client, session)
+            case Delete():
+                return await self._sessions.delete(client, operation)
+            case ReadHistory(session):
+                return await self._sessions.history(client, session)
+            case ListSessions():
+                return await self._sessions.listed(client)
             case _:
                 return Unsupported(f"this adapter has no {type(operation).__name__}")
-
-    async def _open(self, client: Client, wanted: OpenSession) -> Answer:
-        try:
-            session = str((await client.new(wanted.directory))["sessionId"])
-        except RpcError as error:
-            return refusal(error, "session/new", self._recipe)
-        return await self._ready(client, session, wanted)
 
     async def _import(self, client: Client, wanted: Import) -> Answer:
         try:
@@ -191,23 +203,13 @@ class AcpAdapter:
             return refusal(error, "way to import a session", self._recipe)
         if not isinstance(answer, SessionOpened):
             return answer
-        return await self._ready(client, answer.session, wanted)
-
-    async def _ready(self, client: Client, session: str, wanted: OpenSession | Import) -> Answer:
-        """Give a new session the settings that were asked for."""
-        self._directories[session] = wanted.directory
-        options = {name: option for option, name in self._recipe.settings.items()}
-        for name, value in wanted.settings.items():
-            choice = {"sessionId": session, "configId": options.get(name, name), "value": value}
-            try:
-                await client.call("session/set_config_option", choice)
-            except RpcError as error:
-                return refusal(error, "session/set_config_option", self._recipe)
-        return SessionOpened(session)
+        self._sessions.made(answer.session, wanted.directory, {})
+        ready = await self._sessions.ready(client, answer.session, wanted.settings)
+        return answer if isinstance(ready, SessionOpened) else ready
 
     async def _prompt(self, client: Client, wanted: SendPrompt) -> Answer:
         try:
-            return TurnEnded(await self._turn(client, wanted.session, wanted.text))
+            return TurnEnded(await self._turn(client, wanted.session, wanted.text, wanted.attachments))
         except RpcError as error:
             said = refusal(error, "session/prompt", self._recipe)
             if isinstance(said, Refused) and said.reason != "other":
@@ -223,15 +225,19 @@ class AcpAdapter:
             return refusal(error, "session/prompt", self._recipe)
         return Acknowledged() if stop == "end_turn" else Refused("other", f"{self._recipe.compact} stopped as {stop}")
 
-    async def _turn(self, client: Client, session: str, text: str) -> str:
+    async def _turn(
+        self, client: Client, session: str, text: str, attachments: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
         await self._extra.before_prompt(client, session)
         try:
-            return await client.prompt(session, text)
+            return await client.prompt(session, text, attachments)
         finally:
             self._extra.after_turn(session)
 
     async def _fork(self, client: Client, wanted: Fork) -> Answer:
-        source = wanted.session if wanted.exists else self._extra.unknown_session
+        if wanted.settings:
+            return Unsupported("settings given with a fork: ACP's session/fork takes none")
+        source = wanted.session if wanted.exists else self._recipe.unknown_session or self._extra.unknown_session
         try:
             meta = await self._extra.cut(client, wanted)
             if isinstance(meta, Refused | Unsupported):
@@ -241,13 +247,13 @@ class AcpAdapter:
         except RpcError as error:
             return refusal(error, "session/fork", self._recipe)
         child = str(answer["sessionId"])
-        self._directories[child] = wanted.directory
+        self._sessions.made(child, wanted.directory, answer)
         self._extra.forked(source, child)
         return Forked(await self._record(client, wanted, answer))
 
     def _copy(self, wanted: Fork) -> None:
         """Make the new workspace: ACP's fork only takes a directory (capability `workspace.isolated.caller`)."""
-        source = self._directories.get(wanted.session)
+        source = self._desk.directories.get(wanted.session)
         if wanted.workspace == "isolated" and source is not None and self._world is not None:
             self._world.copy(source, wanted.directory)
 
@@ -261,6 +267,11 @@ class AcpAdapter:
         with suppress(RpcError):
             source = await self._extra.source(client, child)
         return fork_record(wanted, answer, self._recipe, directories, source)
+
+
+def _chooses_permissions(operation: Operation) -> bool:
+    """Whether somebody says here how questions are to be handled: from then on they are the person's."""
+    return "permissions" in getattr(operation, "settings", {})
 
 
 def _holds(prompt: Prompt, phrases: tuple[str, ...]) -> bool:

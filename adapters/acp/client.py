@@ -1,15 +1,16 @@
 """The client's side of the Agent Client Protocol, version 1: its methods on a JSON-RPC peer, nothing dropped.
 
-It offers neither a file system nor a terminal, allows each tool call once when it is asked, and answers whatever it
-does not know with "method not found". Updates and fields that no schema knows are kept with all others in `transcript`:
-a client that drops them can't tell what an agent states about a fork.
+What the agent asks is answered by a `Desk`. Updates and fields that no schema knows are kept with all others in
+`transcript`: a client that drops them can't tell what an agent states about a fork.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
+from forkproof.adapters.acp.desk import Desk
 from forkproof.adapters.errors import AdapterError, Garbage, HarnessDied, StartFailed
 from forkproof.adapters.jsonrpc import METHOD_NOT_FOUND, Peer, Process, RpcError
 from forkproof.adapters.protocol import Deadlines
@@ -24,17 +25,22 @@ class Client:
     """One agent's client. Made inside a running loop; `initialize` first, `close` in the end.
 
     `transcript` holds every message in order, each with its direction; `agent` what the agent said of itself at
-    `initialize`; `allowed` the permission requests that were granted.
+    `initialize`; `desk` answers what it asks.
     """
 
-    def __init__(self, process: Process, deadlines: Deadlines) -> None:
+    def __init__(self, process: Process, deadlines: Deadlines, desk: Desk) -> None:
         self.transcript: list[tuple[Literal["in", "out"], Mapping[str, Any]]] = []
         self.agent: Mapping[str, Any] = {}
-        self.allowed: list[Mapping[str, Any]] = []
+        self.desk = desk
         self._deadlines = deadlines
         self._peer = Peer(
-            process, on_request=self._answer, wire_log=lambda way, said: self.transcript.append((way, said))
+            process, on_request=desk.answer, wire_log=lambda way, said: self.transcript.append((way, said))
         )
+
+    @property
+    def allowed(self) -> list[Mapping[str, Any]]:
+        """The permission requests that were granted."""
+        return self.desk.allowed
 
     async def initialize(self) -> None:
         """Agree on the protocol.
@@ -43,7 +49,7 @@ class Client:
         """
         offer = {
             "protocolVersion": PROTOCOL_VERSION,
-            "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+            "clientCapabilities": self.desk.offer,
             "clientInfo": {"name": "forkproof", "version": "1"},
         }
         try:
@@ -78,16 +84,45 @@ class Client:
         params = {"sessionId": session, "cwd": directory, "mcpServers": []}
         return await self.made("session/fork", params | ({"_meta": dict(meta)} if meta else {}))
 
-    async def load(self, session: str, directory: str) -> None:
-        """`session/load`: the agent makes a stored session ready for prompts."""
-        await self.call("session/load", {"sessionId": session, "cwd": directory, "mcpServers": []})
+    async def load(self, session: str, directory: str) -> Mapping[str, Any]:
+        """`session/load`: the agent replays a stored session and makes it ready for prompts; the whole answer."""
+        return await self.call("session/load", {"sessionId": session, "cwd": directory, "mcpServers": []})
 
-    async def prompt(self, session: str, text: str) -> str:
-        """`session/prompt`: the stop reason, once the turn is over.
+    async def reopen(self, session: str, directory: str) -> Mapping[str, Any]:
+        """Make a stored session ready for prompts: `session/load`, or `session/resume` where that is no method."""
+        try:
+            return await self.load(session, directory)
+        except RpcError as error:
+            if error.code != METHOD_NOT_FOUND:
+                raise
+            return await self.call("session/resume", {"sessionId": session, "cwd": directory, "mcpServers": []})
+
+    async def replay(self, session: str, directory: str) -> tuple[Mapping[str, Any], ...]:
+        """The updates by which `session/load` tells the whole conversation, in order."""
+        begun = len(self.transcript)
+        await self.load(session, directory)
+        return self.updates(session, begun)
+
+    def updates(self, session: str, since: int = 0) -> tuple[Mapping[str, Any], ...]:
+        """The updates of this session from this place of the transcript on."""
+        found = []
+        for way, message in self.transcript[since:]:
+            match message:
+                case {"method": "session/update", "params": {"sessionId": about, "update": Mapping() as update}}:
+                    if way == "in" and about == session:
+                        found.append(update)
+        return tuple(found)
+
+    async def prompt(self, session: str, text: str, attachments: Mapping[str, str] = MappingProxyType({})) -> str:
+        """`session/prompt`: the stop reason, once the turn is over. `attachments`: files by name, embedded.
 
         It has no deadline of its own: a trace may keep a turn open, and the player that waits for its end has one.
         """
-        params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+        embedded = [
+            {"type": "resource", "resource": {"uri": f"file:///{name}", "mimeType": "text/plain", "text": content}}
+            for name, content in attachments.items()
+        ]
+        params = {"sessionId": session, "prompt": [{"type": "text", "text": text}, *embedded]}
         answer = await self.call("session/prompt", params, float("inf"))
         stop = answer.get("stopReason")
         if not isinstance(stop, str):
@@ -99,22 +134,27 @@ class Client:
         self._peer.notify("session/cancel", {"sessionId": session})
 
     async def directories(self) -> Mapping[str, str]:
-        """The directory of every session in `session/list`, all pages; empty where the agent has no such method."""
-        found: dict[str, str] = {}
+        """The directory of every session in `session/list`; empty where the agent has no such method."""
+        try:
+            listed = await self.listed()
+        except RpcError as error:
+            if error.code == METHOD_NOT_FOUND:
+                return {}
+            raise
+        return {entry["sessionId"]: entry["cwd"] for entry in listed if isinstance(entry.get("cwd"), str)}
+
+    async def listed(self) -> tuple[Mapping[str, Any], ...]:
+        """Every entry of `session/list`, all pages; each has its `sessionId`."""
+        found: list[Mapping[str, Any]] = []
         cursor: Mapping[str, Any] = {}
         for _ in range(_PAGES):
-            try:
-                page = await self.call("session/list", cursor)
-            except RpcError as error:
-                if error.code == METHOD_NOT_FOUND:
-                    return found
-                raise
+            page = await self.call("session/list", cursor)
             for entry in page.get("sessions") or ():
                 match entry:
-                    case {"sessionId": str(session), "cwd": str(directory)}:
-                        found[session] = directory
+                    case {"sessionId": str()}:
+                        found.append(entry)
             if not page.get("nextCursor"):
-                return found
+                return tuple(found)
             cursor = {"cursor": page["nextCursor"]}
         raise Garbage(f"session/list goes on after {_PAGES} pages", "its nextCursor may lead back to an earlier page")
 
@@ -128,25 +168,6 @@ class Client:
         if not isinstance(answer.get("sessionId"), str):
             raise _garbage(method, "no sessionId", answer)
         return answer
-
-    async def _answer(self, method: str, params: Any) -> Any:
-        if method != "session/request_permission":
-            raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
-        options = params.get("options") if isinstance(params, Mapping) else None
-        chosen = _once(options or ())
-        if chosen is None:
-            return {"outcome": {"outcome": "cancelled"}}
-        self.allowed.append(params)
-        return {"outcome": {"outcome": "selected", "optionId": chosen}}
-
-
-def _once(options: Any) -> str | None:
-    """The option that allows this one call; a grant that outlives the call would change what later calls show."""
-    for option in options:
-        match option:
-            case {"kind": "allow_once", "optionId": str(name)}:
-                return name
-    return None
 
 
 def _garbage(method: str, what: str, answer: Any) -> AdapterError:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
@@ -34,6 +34,7 @@ Name = Annotated[str, StringConstraints(pattern=_NAME, max_length=40)]
 Dotted = Annotated[str, StringConstraints(pattern=_DOTTED)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Refusal = Literal["busy", "unknown-cut", "unknown-session"]
+Answer = Literal["allow_once", "allow_for_session", "allow_always", "reject"]
 
 
 class _Part(BaseModel):
@@ -65,10 +66,14 @@ Files: TypeAlias = Annotated[Mapping[Text, Filled], AfterValidator(_below_home)]
 
 
 class ShellTool(_Part):
-    """The tool by which the agent's model runs a command: its name, and the argument that takes the command."""
+    """The tool by which the agent's model runs a command: its name, and the argument that takes the command.
+
+    more: arguments that the tool wants besides, the same in each call.
+    """
 
     name: Text
     arg: Text = "command"
+    more: Mapping[str, Any] = {}
 
 
 class Tools(_Part):
@@ -112,9 +117,13 @@ class Recipe(_Part):
     command: the program and its arguments. env: variables beside the suite's own (adapters/environment.py). files: path
     below HOME -> content. wire: the codec that the agent speaks to its model. extension: what it offers beyond ACP,
     cuts above all (`extension.known()`); with `none` only the whole history can be forked. compact: the prompt that
-    compacts a session, if one does. settings: the agent's configuration option -> its name in a trace and in a fork
-    record. refusals: reason -> a regular expression, looked for in the agent's error. capabilities, policies,
-    unobservable: see `protocol.Description`. variants, wires: name -> what is other there (`--variant`, `--wire`).
+    compacts a session, if one does. settings: the agent's configuration option, or `mode` or `model`, -> its name in a
+    trace and in a fork record. values: that name -> a trace's value -> the agent's. answers: a decision of the person
+    -> the option of a permission request that means it, where its kind does not tell. client: what the client's side
+    offers beside questions. unknown_session: an id of the agent's own form that it never gave. refusals: reason -> a
+    regular expression, looked for in the agent's error. reusable: whether one process may serve several traces
+    (`--isolation run`). capabilities, policies, unobservable: see `protocol.Description`. variants, wires: name ->
+    what is other there (`--variant`, `--wire`).
     """
 
     recipe: Literal[1]
@@ -131,7 +140,12 @@ class Recipe(_Part):
     policies: Mapping[str, str] = {}
     unobservable: frozenset[Dotted] = frozenset()
     settings: Mapping[str, str] = {}
+    values: Mapping[str, Mapping[str, str]] = {}
+    answers: Mapping[Answer, Text] = {}
+    client: frozenset[Literal["files"]] = frozenset()
+    unknown_session: str = ""
     refusals: Mapping[Refusal, Text] = {}
+    reusable: bool = False
     variants: Mapping[Name, Overlay] = {}
     wires: Mapping[Name, Overlay] = {}
 

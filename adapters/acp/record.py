@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from forkproof.adapters.acp.recipe import Recipe
+from forkproof.adapters.acp.settings import stated
 from forkproof.adapters.protocol import ABSENT, Field, Fork, ForkRecord
 
-__all__ = ["fork_record", "settings"]
+__all__ = ["fork_record"]
 
 
 def fork_record(
@@ -26,27 +27,14 @@ def fork_record(
     `source` the session that it names as the child's source, if it names one anywhere.
     """
     child = answer["sessionId"]
-    stated = settings(answer, recipe)
+    told = stated(answer, recipe)
     return ForkRecord(
         session=Field(child, "reported"),
         source=ABSENT if source is None else Field(source, "reported"),
-        settings=Field({name: {"value": value} for name, value in stated.items()}, "reported") if stated else ABSENT,
+        settings=Field({name: {"value": value} for name, value in told.items()}, "reported") if told else ABSENT,
         directory=Field(directories[child], "reported") if child in directories else ABSENT,
         workspace=_workspace(asked, directories.get(child), directories.get(asked.session)),
     )
-
-
-def settings(answer: Mapping[str, Any], recipe: Recipe) -> Mapping[str, Any]:
-    """The settings that an answer states, under the recipe's names, or the option's own where the recipe has none."""
-    stated: dict[str, Any] = {}
-    match answer.get("modes"):
-        case {"currentModeId": str(mode)}:
-            stated["mode"] = mode
-    for option in answer.get("configOptions") or ():
-        match option:
-            case {"id": str(name), "currentValue": str() | bool() | int() | float() | None as value}:
-                stated[recipe.settings.get(name, name)] = value
-    return stated
 
 
 def _workspace(asked: Fork, child: str | None, source: str | None) -> Field:

@@ -142,7 +142,8 @@ def test_the_route_leaves_options_out() -> None:
 def test_a_script_for_node_is_started_by_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Agents from npm are scripts; the command's first word stands for whatever starts the program."""
     node = tmp_path / "node"
-    node.touch(0o755)
+    node.write_text("#!/bin/sh\necho v24.1.0\n", encoding="utf-8")
+    node.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     script = Installation("fake", "1", Path("/x/cli.js"), "", needs_node=True)
     read = recipe.parse(MINIMAL.replace('"acp"', '"{endpoint}/v1"'), "here")

@@ -74,7 +74,7 @@ def test_where_no_single_call_can_be_allowed_none_is(tmp_path: Path) -> None:
         async with running(tmp_path) as (adapter, _):
             assert adapter._client is not None
             options = [{"optionId": "a", "kind": "allow_always"}, {"kind": "allow_once"}, "odd"]
-            answer = await adapter._client._answer("session/request_permission", {"options": options})
+            answer = await adapter._client.desk.answer("session/request_permission", {"options": options})
             assert answer == {"outcome": {"outcome": "cancelled"}}
             assert adapter._client.allowed == []
 
