@@ -145,6 +145,7 @@ def test_a_script_for_node_is_started_by_node(monkeypatch: pytest.MonkeyPatch, t
     node.write_text("#!/bin/sh\necho v24.1.0\n", encoding="utf-8")
     node.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("FORKPROOF_NODE", str(node))
     script = Installation("fake", "1", Path("/x/cli.js"), "", needs_node=True)
     read = recipe.parse(MINIMAL.replace('"acp"', '"{endpoint}/v1"'), "here")
     assert command_line(read, script, {"endpoint": "http://h"}) == [str(node), "/x/cli.js", "http://h/v1"]
