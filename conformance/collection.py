@@ -180,6 +180,7 @@ class Suite:
             self.seed,
             Deadlines(start=deadline, operation=deadline) if deadline else Deadlines(),
             known,
+            isolation=option("forkproof_isolation"),
         )
         self.recorder: Recorder | None = None
         if self._worker is None:

@@ -13,12 +13,13 @@ from typing import Self
 from forkproof.adapters.protocol import Deadlines
 from forkproof.adapters.registry import Entry
 from forkproof.conformance.baseline import Baseline
+from forkproof.conformance.bench import Bench, Isolation
 from forkproof.conformance.contract import Contract
 from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.judge import judge, suite_error
 from forkproof.conformance.recording import checked, observed
 from forkproof.conformance.trace.load import LoadedTrace, shipped_root
-from forkproof.conformance.trial import observe, run_to_end
+from forkproof.conformance.trial import run_to_end
 from forkproof.conformance.verdict import CheckResult
 from forkproof.reports.events import Checked, Note, Observed
 
@@ -43,7 +44,12 @@ class Engine:
     seed: int
     deadlines: Deadlines = field(default_factory=Deadlines)
     baseline: Baseline | None = None
+    isolation: Isolation = "trace"
+    _bench: Bench = field(init=False)
     _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
+
+    def __post_init__(self) -> None:
+        self._bench = Bench(self.entry.create, self.isolation)
 
     def __enter__(self) -> Self:
         """Nothing is started before the first trace."""
@@ -52,16 +58,19 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the loop."""
-        self._runner.close()
+        """End what the traces shared, and close the loop."""
+        try:
+            if self.isolation == "run":
+                self._runner.run(self._bench.close())
+        finally:
+            self._runner.close()
 
     def play(self, loaded: LoadedTrace) -> Played:
-        """Play one trace on a fresh harness and judge every check. Raises only KeyboardInterrupt."""
+        """Play one trace and judge every check. Raises only KeyboardInterrupt."""
         started = time.perf_counter()
-        adapter = self.entry.create()
         checks = all_checks(loaded)
         try:
-            trial = observe(adapter, loaded.trace, loaded.slug, self.seed, self.deadlines)
+            trial = self._bench.observe(loaded.trace, loaded.slug, self.seed, self.deadlines)
             observation = run_to_end(self._runner, trial)
             results = judge(loaded.trace, checks, observation, self.contract)
             seen = observed(observation, time.perf_counter() - started)
@@ -75,6 +84,7 @@ class Engine:
 
     def _event(self, check: Judged, result: CheckResult) -> Checked:
         harness, *options = self.entry.choice.words
+        options += ["--isolation", self.isolation] if self.isolation != "trace" else []
         replay = " ".join(("forkproof run", harness, result.id, *options, "--seed", str(self.seed)))
         known = self.baseline.deviations.get(result.id) if self.baseline else None
         return checked(

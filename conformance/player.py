@@ -48,6 +48,9 @@ __all__ = ["PartPlayer", "Stage"]
 
 T = TypeVar("T")
 
+LAST_WORD = 0.9
+"""Seconds in which an adapter whose own deadline has passed ends the harness and tells what it was doing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -62,6 +65,8 @@ class Stage:
 
 class PartPlayer:
     """Plays one part once. `seen()` may be asked at any time, also after an error: it holds all that was seen.
+
+    `settled` tells, after `play`, whether nothing of the part still runs.
 
     `running` holds the turn under way in each session, `waiting` forks that have not answered yet,
     `errands` the names of the child agents' turns that a turn starts, `roles` who
@@ -83,6 +88,7 @@ class PartPlayer:
         self.compacting: dict[str, tuple[str, asyncio.Task[Answer]]] = {}
         self.errands: dict[str, tuple[str, ...]] = {}
         self.roles: dict[str, str] = {}
+        self.settled = False
         self._kept = kept
         self._wanted = wanted_readings(trace)
 
@@ -159,6 +165,7 @@ class PartPlayer:
 
     async def _drop_tasks(self) -> None:
         tasks = [*self.running.values(), *self.waiting.values(), *(task for _, task in self.compacting.values())]
+        self.settled = all(task.done() for task in tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -249,14 +256,17 @@ class PartPlayer:
         return self.part.session(label)
 
     async def ask(self, operation: Operation) -> Answer:
-        """Let the adapter carry out one operation, within its deadline."""
-        return await self.within(self.stage.adapter.perform(operation), type(operation).__name__)
+        """Let the adapter carry out one operation, within its deadline.
 
-    async def within(self, awaitable: Awaitable[T], what: str) -> T:
-        """Wait for something of the harness, within the deadline. Raises `HarnessHung`."""
+        The adapter keeps the same deadline, and can tell what the harness was doing: it is let speak first.
+        """
+        return await self.within(self.stage.adapter.perform(operation), type(operation).__name__, LAST_WORD)
+
+    async def within(self, awaitable: Awaitable[T], what: str, more: float = 0.0) -> T:
+        """Wait for something of the harness, within the deadline and so many seconds more. Raises `HarnessHung`."""
         deadline = self.stage.deadlines.operation
         try:
-            async with asyncio.timeout(deadline):
+            async with asyncio.timeout(deadline + more):
                 return await awaitable
         except TimeoutError:
             raise HarnessHung(

@@ -26,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--forkproof-out", metavar="DIR", help="write run.jsonl there")
     add("--forkproof-seed", type=int, metavar="N", help="seed of the markers; the same seed gives the same record")
     add("--forkproof-deadline", type=float, metavar="SECONDS", help="how long the start and each operation may take")
+    add(
+        "--forkproof-isolation",
+        choices=("trace", "run"),
+        default="trace",
+        help="a harness process for each trace, or one for all traces that can share it",
+    )
     add("--forkproof-check", action="append", default=[], metavar="ID", help="only this check; may be repeated")
     # The command line's own: it reports in the place of pytest's terminal.
     add("--forkproof-console", choices=("full", "plain", "quiet", "json"), help="report by forkproof's own console")

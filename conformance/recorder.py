@@ -10,7 +10,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from forkproof.adapters.protocol import Description
 from forkproof.conformance.baseline import Baseline
+from forkproof.conformance.bench import Isolation
 from forkproof.conformance.contract import Contract
 from forkproof.conformance.recording import run_started
 from forkproof.conformance.trace.load import NoTraceError, discover
@@ -59,6 +60,7 @@ class Recorder:
     consumers: list[Consumer] = field(default_factory=list)
     interrupted: bool = False
     profile: str | None = None
+    isolation: Isolation = "trace"
     _verdicts: Counter[str] = field(default_factory=Counter)
     _checks: dict[str, Checked] = field(default_factory=dict)
     _planned: int = 0
@@ -84,6 +86,7 @@ class Recorder:
             suite.engine.baseline,
             whole=not suite.wanted,
             profile=suite.profile,
+            isolation=suite.engine.isolation,
         )
         out, console = config.getoption("forkproof_out"), config.getoption("forkproof_console")
         if out:
@@ -104,17 +107,16 @@ class Recorder:
         for file in files:
             digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
         self._open = True
-        self.emit(
-            run_started(
-                suite=version("forkproof"),
-                contract=ContractStamp(revision=str(self.contract.revision), sha256=self.contract.sha256),
-                traces=TraceSetStamp(count=len(files), sha256=digest.hexdigest()),
-                description=self.description,
-                seed=self.seed,
-                profile=self.profile,
-                started=datetime.now(UTC).isoformat(timespec="seconds"),
-            )
+        started = run_started(
+            suite=version("forkproof"),
+            contract=ContractStamp(revision=str(self.contract.revision), sha256=self.contract.sha256),
+            traces=TraceSetStamp(count=len(files), sha256=digest.hexdigest()),
+            description=self.description,
+            seed=self.seed,
+            profile=self.profile,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
         )
+        self.emit(replace(started, isolation=self.isolation))
 
     def emit(self, event: Event) -> None:
         """Count the event and hand it on."""

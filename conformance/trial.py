@@ -1,7 +1,7 @@
-"""One trial: a fresh harness, one trace with its control runs, one observation.
+"""One trial: a harness, one trace with its control runs, one observation.
 
 A trace costs one process start at most: control runs are played on the same process, in sessions and directories of
-their own. Whatever happens, the harness is ended before the observation is returned.
+their own. Whatever happens, `observe` ends the harness before it gives the observation.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.errors import AdapterError, HarnessHung
 from forkproof.adapters.model.codec import Ids
 from forkproof.adapters.model.markers import Markers, nonce_for
 from forkproof.adapters.model.script import ScriptedModel
-from forkproof.adapters.protocol import Adapter, Deadlines, Endpoint, ModelReply, ModelRequest, Trial
+from forkproof.adapters.protocol import Adapter, Deadlines, Endpoint, ModelReply, ModelRequest, Trial, World
 from forkproof.conformance.observation import Observation, PartSeen
 from forkproof.conformance.person import CurrentPerson, ScriptedPerson, hooks_of
 from forkproof.conformance.player import PartPlayer, Stage
@@ -29,7 +29,10 @@ from forkproof.conformance.trace.model import Trace
 if TYPE_CHECKING:
     from forkproof.adapters.model.server import ModelServer
 
-__all__ = ["observe", "run_to_end"]
+__all__ = ["CurrentScript", "Observer", "observe", "run_to_end"]
+
+AFTER_A_HANG = 1.0
+"""Seconds that a harness gets to end when it missed a deadline: a TIMEOUT stands two seconds after it (design, bars)."""
 
 
 def run_to_end(runner: asyncio.Runner, trial: Coroutine[Any, Any, Observation]) -> Observation:
@@ -47,16 +50,18 @@ def run_to_end(runner: asyncio.Runner, trial: Coroutine[Any, Any, Observation]) 
     return found[0]
 
 
-class _CurrentScript:
+class CurrentScript:
     """The model of the part that is being played; the harness's process outlives a part, the script does not."""
 
     def __init__(self, script: ScriptedModel) -> None:
         self.script = script
 
     async def respond(self, request: ModelRequest) -> ModelReply:
+        """As `protocol.Model`."""
         return await self.script.respond(request)
 
     async def released(self, stall: str) -> None:
+        """As `protocol.Model`."""
         await self.script.released(stall)
 
 
@@ -65,23 +70,28 @@ async def observe(adapter: Adapter, trace: Trace, slug: str, seed: int, deadline
 
     An `AdapterError` ends the trial and is part of the observation, with everything seen before it.
     """
-    trial = _Observer(adapter, trace, slug, seed)
+    observer = Observer(adapter, trace, slug, seed)
     with _private_root(needed=adapter.needs_server) as root:
-        async with _endpoint(adapter, trial.model, Ids(nonce_for(seed, slug, "ids"))) as server:
+        async with _endpoint(adapter, observer.model, Ids(nonce_for(seed, slug, "ids"))) as server:
             endpoint: Endpoint | None = None if server is None else server.endpoint
             try:
-                await trial.run(Trial(root, trial.model, endpoint, deadlines, keeping=_keeping(trace)))
+                await observer.run(observer.trial(root, endpoint, deadlines))
             finally:
-                await adapter.stop()
-            found = trial.observation()
+                await observer.end()
+            found = observer.observation()
             if endpoint is None or server is None:
                 return found
             private = {endpoint.key: "$KEY", str(root): "$TRIAL", endpoint.url: "$MODEL"}
             return replace(found, oddities=tuple(map(str, server.oddities)), private=private)
 
 
-class _Observer:
-    """Plays the parts of one trace in turn and keeps what each of them saw."""
+class Observer:
+    """Plays the parts of one trace in turn and keeps what each of them saw.
+
+    `missing` says whether the trace does not apply to this harness, so that no process needs to be started for it;
+    `nonces` are those of all parts. `settled` tells, after `run`, whether all came to its end in order, so that nothing
+    of the trace still runs.
+    """
 
     def __init__(self, adapter: Adapter, trace: Trace, slug: str, seed: int) -> None:
         self._adapter = adapter
@@ -92,29 +102,59 @@ class _Observer:
         self._main: PartPlayer | None = None
         self._controls: dict[frozenset[str], PartSeen] = {}
         self._error: AdapterError | None = None
-        self.model = _CurrentScript(self._script("main"))
+        self.missing = not set(trace.needs) <= self._description.capabilities
+        self.settled = False
+        parts = ("main", *map(_control, control_sets(trace)))
+        self.nonces = frozenset(nonce_for(seed, slug, part) for part in parts)
+        self.model = CurrentScript(self._script("main"))
         self.person = CurrentPerson(ScriptedPerson(self.model.script.markers))
 
-    async def run(self, trial: Trial) -> None:
-        """Start the harness and play all parts; an adapter's error is kept, not raised."""
+    def trial(self, root: Path, endpoint: Endpoint | None, deadlines: Deadlines) -> Trial:
+        """What the adapter gets for this trace."""
+        return Trial(
+            root,
+            self.model,
+            endpoint,
+            deadlines,
+            keeping=_keeping(self._trace),
+            person=self.person,
+            hooks=hooks_of(self._trace.hooks),
+        )
+
+    async def run(self, trial: Trial, world: World | None = None) -> None:
+        """Start the harness, unless it runs and has a world already, and play all parts.
+
+        An adapter's error is kept, not raised.
+        """
+        if self.missing:
+            self.settled = True
+            return
         try:
-            if self._missing():
-                return
-            trial = replace(trial, person=self.person, hooks=hooks_of(self._trace.hooks))
-            world = await self._adapter.start(trial)
+            if world is None:
+                world = await self._adapter.start(trial)
             stage = Stage(self._adapter, world, self._description, trial.deadlines, self.person)
             kept = tuple(True for _ in self._trace.steps)
             self._main = PartPlayer(stage, self._trace, self.model.script, kept, "main")
             await self._main.play(probed(self._trace))
+            settled = self._main.settled
             for without in control_sets(self._trace):
-                name = "without-" + "-".join(sorted(without))
+                name = _control(without)
                 self.model.script = self._script(name)
                 kept = kept_steps(self._trace, without)
                 player = PartPlayer(stage, self._trace, self.model.script, kept, name)
                 await player.play(probed(self._trace, without))
+                settled = settled and player.settled
                 self._controls[without] = player.seen()
+            self.settled = settled
         except AdapterError as error:
             self._error = error
+
+    async def end(self) -> None:
+        """Stop the harness; one that hung had its time already, and is killed when it does not end at once."""
+        if isinstance(self._error, HarnessHung):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._adapter.stop(), AFTER_A_HANG)
+        await self._adapter.stop()
 
     def observation(self) -> Observation:
         """What was seen."""
@@ -129,12 +169,13 @@ class _Observer:
             diagnostics=self._adapter.diagnostics(),
         )
 
-    def _missing(self) -> bool:
-        """Whether the trace does not apply to this harness, so that no process needs to be started for it."""
-        return not set(self._trace.needs) <= self._description.capabilities
-
     def _script(self, part: str) -> ScriptedModel:
         return ScriptedModel(Markers(nonce_for(self._seed, self._slug, part)), self._adapter.classify)
+
+
+def _control(without: frozenset[str]) -> str:
+    """The name of a control run."""
+    return "without-" + "-".join(sorted(without))
 
 
 def _keeping(trace: Trace) -> Literal["response", "conversation"] | None:
@@ -163,7 +204,7 @@ def _private_root(*, needed: bool) -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def _endpoint(adapter: Adapter, model: _CurrentScript, ids: Ids) -> AsyncIterator[ModelServer | None]:
+async def _endpoint(adapter: Adapter, model: CurrentScript, ids: Ids) -> AsyncIterator[ModelServer | None]:
     """The model server, where the harness reaches the model over HTTP."""
     if not adapter.needs_server:
         yield None

@@ -105,6 +105,8 @@ class RunStarted(_Data):
     seed: int
     profile: str | None = None
     """The certification level that was asked for, if one was."""
+    isolation: Literal["trace", "run"] = "trace"
+    """Whether each trace had a harness process of its own, or those that can shared one."""
     volatile: JsonObject = field(default_factory=dict)
     """`started` (ISO 8601, with offset), `python`, `platform`; nothing that names the machine or its user."""
 

@@ -20,7 +20,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from forkproof.adapters.model import body, openai, sse
-from forkproof.adapters.model.codec import Codec, Frame, Ids, MalformedRequestError, Rendering, codecs
+from forkproof.adapters.model.codec import Codec, Frame, MalformedRequestError, Rendering, codecs
 from forkproof.adapters.protocol import Drop, Endpoint, Model, ModelReply, ModelRequest, NativeCall, Stall, ToolUse
 
 __all__ = ["ModelServer", "Oddity"]
@@ -59,7 +59,7 @@ class ModelServer:
         self,
         model: Model,
         native: Callable[[ToolUse], NativeCall],
-        ids: Ids,
+        ids: Callable[[str], str],
         *,
         models: Sequence[str] = ("fake-model",),
         clock: Callable[[], float] = time.time,
@@ -111,8 +111,14 @@ class ModelServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.stop()
-        if self._faults and error is None:
-            raise ExceptionGroup("the suite failed while it played the model", self._faults)
+        if error is None:
+            self.settle()
+
+    def settle(self) -> None:
+        """Raise the faults of the suite since this was last called, as an `ExceptionGroup`; nothing without any."""
+        faults, self._faults = self._faults, []
+        if faults:
+            raise ExceptionGroup("the suite failed while it played the model", faults)
 
     async def stop(self) -> None:
         """Close every connection now, stalled streams too. Stopping twice is harmless."""

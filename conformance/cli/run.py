@@ -49,6 +49,13 @@ crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
     metavar="SECONDS",
     help="For the start and for each operation.  [default: 60]",
 )
+@click.option(
+    "--isolation",
+    type=click.Choice(("trace", "run")),
+    default="trace",
+    show_default=True,
+    help="A process for each trace, or one for all that can share it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as one JSON object.")
 @click.option("-q", "--quiet", is_flag=True, help="Only unexpected failures and the last line.")
 @click.option("--no-progress", is_flag=True, help="A line a trace in place of the live one.")
@@ -64,6 +71,7 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     seed: int | None,
     jobs: int,
     deadline: float | None,
+    isolation: str,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -106,6 +114,7 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
         arguments += [f"--forkproof-{option}", value] if value else []
     arguments += ["--forkproof-seed", str(seed)] if seed is not None else []
     arguments += ["--forkproof-deadline", str(deadline)] if deadline else []
+    arguments += ["--forkproof-isolation", isolation]
     for check in selection.checks:
         arguments += ["--forkproof-check", check]
     sys.exit(_pytest(arguments, [str(f) for f in selection.files], jobs))
