@@ -43,7 +43,9 @@ class Trial:
     `root` is an empty private directory of this trial; the harness's HOME, temporary files and the suite's control
     files go below it. In-process adapters get the `model` itself, real ones reach it at `endpoint`. `keeping` is set
     for a trace about conversations that the provider keeps: the harness is to have it keep them in this form.
-    `person` answers the harness's questions, and plays the `hooks`, which are to be installed.
+    `person` answers the harness's questions, and plays the `hooks`, which are to be installed. `cuts` says whether a
+    history may be cut anywhere but at its head: a harness that names cuts by the clock has to be given time between
+    turns then, and no other time.
     """
 
     root: Path
@@ -53,3 +55,4 @@ class Trial:
     keeping: Literal["response", "conversation"] | None = None
     person: Person | None = None
     hooks: tuple[Hook, ...] = ()
+    cuts: bool = True

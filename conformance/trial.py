@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["CurrentScript", "Observer", "observe", "run_to_end"]
 
+_CUTS = frozenset({"branch", "delete.turns", "fork.after", "fork.at", "fork.before", "fork.time", "rewind"})
+"""The capabilities by which a history is cut at a place of its own."""
+
 AFTER_A_HANG = 1.0
-"""Seconds that a harness gets to end when it missed a deadline: a TIMEOUT stands two seconds after it (design, bars)."""
+"""Seconds that a harness that hung gets to end: a TIMEOUT stands two seconds after the deadline (design section 11)."""
 
 
 def run_to_end(runner: asyncio.Runner, trial: Coroutine[Any, Any, Observation]) -> Observation:
@@ -119,6 +122,7 @@ class Observer:
             keeping=_keeping(self._trace),
             person=self.person,
             hooks=hooks_of(self._trace.hooks),
+            cuts=bool(_CUTS & set(self._trace.needs)),
         )
 
     async def run(self, trial: Trial, world: World | None = None) -> None:

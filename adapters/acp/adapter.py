@@ -99,6 +99,7 @@ class AcpAdapter:
     async def start(self, trial: Trial) -> DiskWorld:
         """Start the agent with a HOME of its own below the trial's root. Raises as `Client.initialize` does."""
         self._desk.person = trial.person
+        self._extra.begin(trial)
         await self._agent.start(trial)
         self._world = DiskWorld(trial.root / "world")
         return self._world
@@ -111,6 +112,7 @@ class AcpAdapter:
             return None
         self._world.close()
         self._desk.person = trial.person
+        self._extra.begin(trial)
         self._world = DiskWorld(trial.root / "world")
         return self._world
 
@@ -194,7 +196,13 @@ class AcpAdapter:
             case ListSessions():
                 return await self._sessions.listed(client)
             case _:
-                return Unsupported(f"this adapter has no {type(operation).__name__}")
+                return await self._beyond(client, operation)
+
+    async def _beyond(self, client: Client, operation: Operation) -> Answer:
+        try:
+            return await self._extra.beyond(client, operation)
+        except RpcError as error:
+            return refusal(error, f"way to carry out {type(operation).__name__}", self._recipe)
 
     async def _import(self, client: Client, wanted: Import) -> Answer:
         try:

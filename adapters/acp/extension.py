@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from forkproof.adapters.acp.client import Client
 from forkproof.adapters.acp.recipe import BadRecipe
-from forkproof.adapters.protocol import Fork, Import, Refused, SessionOpened, Unsupported
+from forkproof.adapters.protocol import Answer, Fork, Import, Operation, Refused, SessionOpened, Trial, Unsupported
 
 __all__ = ["Extension", "Meta", "Plain", "known", "named"]
 
@@ -34,6 +34,10 @@ class Extension(Protocol):
     unknown_session: str
     """An id of the agent's own form that it never gave to a session (clause ATO-2)."""
 
+    def begin(self, trial: Trial, /) -> None:
+        """A trace is about to be played on the process."""
+        ...
+
     async def before_prompt(self, client: Client, session: str, /) -> None:
         """Wait until a prompt may be sent, where the agent can't tell apart what comes too fast."""
         ...
@@ -54,6 +58,10 @@ class Extension(Protocol):
         """Make a session that already holds this history."""
         ...
 
+    async def beyond(self, client: Client, operation: Operation, /) -> Answer:
+        """Carry out an operation for which ACP has no method."""
+        ...
+
     async def directories(self, client: Client, sessions: tuple[str, ...], /) -> Mapping[str, str]:
         """What the agent itself says of these sessions' directories; those of which it says nothing are left out."""
         ...
@@ -67,6 +75,9 @@ class Plain:
     """ACP and nothing beside: forks at the head only."""
 
     unknown_session = "00000000-0000-4000-8000-000000000000"
+
+    def begin(self, _trial: Trial, /) -> None:
+        """Nothing to prepare."""
 
     async def before_prompt(self, _client: Client, _session: str, /) -> None:
         """At once."""
@@ -86,6 +97,10 @@ class Plain:
     async def imported(self, _client: Client, _wanted: Import, /) -> SessionOpened | Refused | Unsupported:
         """Not at all."""
         return Unsupported("importing a history: ACP has no method for it")
+
+    async def beyond(self, _client: Client, operation: Operation, /) -> Answer:
+        """Not at all."""
+        return Unsupported(f"{type(operation).__name__}: ACP has no method for it")
 
     async def directories(self, client: Client, sessions: tuple[str, ...], /) -> Mapping[str, str]:
         """From `session/list`."""

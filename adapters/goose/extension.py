@@ -1,14 +1,30 @@
-"""What Goose offers beyond ACP: a fork's `conversationBefore`, and private methods to read and to import a session."""
+"""What Goose offers beyond ACP: a fork's `conversationBefore`, and private methods to read, import, cut and steer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from forkproof.adapters.acp.client import Client
 from forkproof.adapters.acp.extension import Meta, Plain
 from forkproof.adapters.goose import history
 from forkproof.adapters.goose.pace import Pace
-from forkproof.adapters.protocol import Fork, Import, Refused, SessionOpened, Unsupported
+from forkproof.adapters.protocol import (
+    Acknowledged,
+    Answer,
+    Cut,
+    Fork,
+    Import,
+    Operation,
+    Refused,
+    SessionOpened,
+    Steer,
+    Trial,
+    TurnRef,
+    Unsupported,
+)
+from forkproof.adapters.readings import Moved
+from forkproof.adapters.tree import Rewind
 
 __all__ = ["GooseExtension"]
 
@@ -22,11 +38,18 @@ class GooseExtension(Plain):
 
     def __init__(self, pace: Pace | None = None) -> None:
         self._pace = pace or Pace()
+        self._paced = True
         self._busy: set[str] = set()
 
+    def begin(self, trial: Trial, /) -> None:
+        """Only where a history is cut do turns need seconds of their own."""
+        self._paced = trial.cuts
+        self._busy.clear()
+
     async def before_prompt(self, _client: Client, session: str, /) -> None:
-        """Wait for the next second, if the session has a row in this one."""
-        await self._pace.begin(session)
+        """Wait for the next second, if the session has a row in this one and will be cut."""
+        if self._paced:
+            await self._pace.begin(session)
         self._busy.add(session)
 
     def after_turn(self, session: str, /) -> None:
@@ -70,6 +93,35 @@ class GooseExtension(Plain):
         await client.load(session, wanted.directory)
         return SessionOpened(session)
 
+    async def beyond(self, client: Client, operation: Operation, /) -> Answer:
+        """Take turns off a session, or speak into the turn that runs."""
+        match operation:
+            case Rewind():
+                return await self._rewind(client, operation)
+            case Steer():
+                return await self._steer(client, operation)
+            case _:
+                return await super().beyond(client, operation)
+
+    async def _rewind(self, client: Client, wanted: Rewind) -> Answer:
+        """`conversation/truncate` deletes the rows made in that second or later: the session's own cut."""
+        turn = Cut("before", TurnRef("", wanted.marker, 0, wanted.native))
+        try:
+            stamp = history.cutoff(turn, (await self._export(client, wanted.session)).rows)
+        except LookupError as error:
+            return Unsupported(f"rewinding to a turn that session {wanted.session} does not hold: {error}")
+        await client.call(_PRIVATE + "conversation/truncate", {"sessionId": wanted.session, "truncateFrom": stamp})
+        return Moved()
+
+    async def _steer(self, client: Client, wanted: Steer) -> Answer:
+        """`session/steer`, into the run that Goose last told of; without one there is no turn to speak into."""
+        run = _run(client.updates(wanted.session))
+        if run is None:
+            return Refused("other", "no turn runs in this session")
+        said = {"sessionId": wanted.session, "expectedRunId": run, "prompt": [{"type": "text", "text": wanted.text}]}
+        await client.call(_PRIVATE + "steer", said)
+        return Acknowledged()
+
     async def directories(self, client: Client, sessions: tuple[str, ...], /) -> Mapping[str, str]:
         """From `session/info`: `session/list` names a session only once it has a message, and a child may have none."""
         found: dict[str, str] = {}
@@ -88,3 +140,15 @@ class GooseExtension(Plain):
 
     async def _text(self, client: Client, session: str) -> str:
         return str((await client.call(_PRIVATE + "export", {"sessionId": session, "format": "json"})).get("data"))
+
+
+def _run(updates: Iterable[Mapping[str, Any]]) -> str | None:
+    """The run that is under way, from the updates that tell when one begins and ends."""
+    run = None
+    for update in updates:
+        match update:
+            case {"_meta": {"goose": {"activeRunId": str() | None as told}}}:
+                run = told
+            case _:
+                pass
+    return run

@@ -24,11 +24,15 @@ class Row:
     role: str
     created: int
     text: str
+    id: str = ""
 
     @property
     def opens_a_turn(self) -> bool:
-        """A person's message or a compaction's summary, and no tool result, which Goose stores under `user` too."""
-        return self.role == "user" and bool(self.text)
+        """A person's message or a compaction's summary.
+
+        Goose stores under `user` also tool results, and what was said into a turn that ran, with an id of its own kind.
+        """
+        return self.role == "user" and bool(self.text) and not self.id.startswith("steer_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ def _not_an_export(what: str) -> Garbage:
 
 def _row(message: Mapping[str, Any]) -> Row:
     text = "\n".join(str(part["text"]) for part in message["content"] if part["type"] == "text")
-    return Row(str(message["role"]), int(message["created"]), text)
+    return Row(str(message["role"]), int(message["created"]), text, str(message.get("id") or ""))
 
 
 def cutoff(cut: Cut, rows: Sequence[Row]) -> int | None:
