@@ -79,13 +79,15 @@ class Stall:
 class ModelReply:
     """One answer of the model: texts and calls in order, or a failure with an HTTP status and a message.
 
-    `stored` is the id under which the provider keeps the conversation up to this answer, empty if it does not.
+    `stored` is the id under which the provider keeps the conversation up to this answer, empty if it does not. `code`
+    is the provider's own name for a failure, where it has one that clients act on.
     """
 
     parts: tuple[Say | Think | ToolUse | Stall | Drop, ...] = ()
     status: int = 200
     message: str = ""
     stored: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,12 +76,15 @@ class Stored:
     """What the provider is asked to keep of an exchange (clauses PRV-1, PRV-2, PRV-6).
 
     A `response` is a state that never changes: `id` names the earlier one that this request continues, which may be
-    continued any number of times. A `conversation` grows: `id` names the one that this exchange is added to. Without an
-    id the request begins anew; the answer then tells the id of what was stored.
+    continued any number of times. A `conversation` grows: `id` names the one that this exchange is added to. A `thread`
+    moves on: `id` names its last answer, which is continued at most once. Without an id the request begins anew; the
+    answer then tells the id of what was stored. `keep` is false where a request continues what is kept, and asks that
+    nothing be kept of itself.
     """
 
-    kind: Literal["response", "conversation"]
+    kind: Literal["response", "conversation", "thread"]
     id: str | None = None
+    keep: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +115,13 @@ def as_json(prompt: Prompt) -> dict[str, Any]:
         "tools": list(prompt.tools),
         "session": prompt.session,
         "messages": [{"role": m.role, "parts": [_part(p) for p in m.parts]} for m in prompt.messages],
-        **({"stored": {"kind": stored.kind, "id": stored.id}} if stored else {}),
+        **({"stored": _stored(stored)} if stored else {}),
         **({"cache_key": prompt.cache_key} if prompt.cache_key else {}),
     }
+
+
+def _stored(stored: Stored) -> dict[str, Any]:
+    return {"kind": stored.kind, "id": stored.id} | ({} if stored.keep else {"keep": False})
 
 
 def _part(part: Part) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class Runtime:
         Statements of the harness, such as that of the place, are given anew with every request and not kept.
         """
         stored = asked.stored
-        if stored is None or not id_:
+        if stored is None or self.keeping is None or not id_:
             return
         before = self.kept[stored.id].messages if stored.id is not None and stored.id in self.kept else ()
-        self.kept[id_] = Kept(stored.kind, session.header.id, (*before, *asked.messages[1:], answer))
+        self.kept[id_] = Kept(self.keeping, session.header.id, (*before, *asked.messages[1:], answer))

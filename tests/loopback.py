@@ -70,11 +70,13 @@ def native(use: ToolUse) -> NativeCall:
 
 @contextlib.asynccontextmanager
 async def serving(
-    model: Any, native: Callable[[ToolUse], NativeCall] = native
+    model: Any, native: Callable[[ToolUse], NativeCall] = native, **options: Any
 ) -> AsyncIterator[tuple[ModelServer, Client]]:
     """A server that plays this model, and a client of it."""
     async with (
-        ModelServer(model, native, Ids("7f3a"), models=("one", "two"), clock=lambda: 1_700_000_000.9) as server,
+        ModelServer(
+            model, native, Ids("7f3a"), models=("one", "two"), clock=lambda: 1_700_000_000.9, **options
+        ) as server,
         aiohttp.ClientSession() as session,
     ):
         yield server, Client(server, session)

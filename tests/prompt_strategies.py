@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from forkproof.adapters.prompt import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
+from forkproof.adapters.prompt import Message, Prompt, Reasoning, Stored, Text, ToolCall, ToolResult
 from forkproof.adapters.protocol import ModelReply, NativeCall, Say, Stall, ToolUse
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -57,11 +57,15 @@ flags = st.sampled_from(("true", "false"))
 shared_settings = {
     "reasoning_effort": texts,
     "temperature": st.floats(0, 2).map(json.dumps),
-    "store": flags,
     "parallel_tool_calls": flags,
     "tool_choice": texts,
 }
-remote_settings = {"previous_response_id": texts, "conversation": texts}
+chat_settings = shared_settings | {"store": flags}
+remote_states = st.none() | st.one_of(
+    st.builds(Stored, st.just("response"), st.none(), st.just(value=True)),
+    st.builds(Stored, st.sampled_from(("response", "conversation")), texts, st.booleans()),
+)
+threads = st.none() | st.builds(Stored, st.just("thread"), st.none() | texts)
 
 
 messages_settings = {
@@ -78,19 +82,22 @@ messages_prompts = st.builds(
     model=texts,
     settings=st.fixed_dictionaries({}, optional=messages_settings),
     session=st.none() | texts,
+    stored=threads,
 )
 """Any prompt that Anthropic Messages can carry."""
 
 
 def prompts(*, remote: bool) -> st.SearchStrategy[Prompt]:
-    """Any prompt; with `remote`, its settings may name a state that the provider keeps."""
+    """Any prompt of OpenAI's formats; with `remote`, it may continue a state that the provider keeps."""
     return st.builds(
         Prompt,
         st.lists(messages, max_size=6).map(tuple),
         tools=st.lists(names, max_size=3).map(tuple),
         model=texts,
-        settings=st.fixed_dictionaries({}, optional=shared_settings | (remote_settings if remote else {})),
+        settings=st.fixed_dictionaries({}, optional=shared_settings if remote else chat_settings),
         session=st.none() | texts,
+        stored=remote_states if remote else st.none(),
+        cache_key=st.none() | texts,
     )
 
 

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from forkproof.adapters.model import body
 from forkproof.adapters.model.codec import MalformedRequestError, codecs
-from forkproof.adapters.prompt import Blob, Message, Prompt, Reasoning, Text, ToolCall, ToolResult
+from forkproof.adapters.prompt import Blob, Message, Prompt, Reasoning, Stored, Text, ToolCall, ToolResult
 from tests import prompt_strategies as some
 
 CODECS = codecs()
@@ -33,6 +35,12 @@ def over_the_wire(sent: dict[str, Any]) -> Any:
     return body.read(json.dumps(sent).encode())
 
 
+def in_form(form: Callable[[tuple[Message, ...]], tuple[Message, ...]], prompt: Prompt) -> Prompt:
+    """The prompt as one of OpenAI's formats has it: without a header, the session and the cache key are one."""
+    key = prompt.cache_key if prompt.cache_key is not None else prompt.session
+    return replace(prompt, messages=form(prompt.messages), session=key, cache_key=key)
+
+
 # --- Requests --------------------------------------------------------------------------------------------------------
 
 
@@ -40,7 +48,7 @@ def over_the_wire(sent: dict[str, Any]) -> Any:
 @given(some.prompts(remote=True))
 def test_a_prompt_survives_responses(prompt: Prompt) -> None:
     """decode(encode_prompt(p)) is p in the normal form that the module states, and the normal form is a fixed point."""
-    normal = Prompt(some.responses_form(prompt.messages), prompt.tools, prompt.model, prompt.settings, prompt.session)
+    normal = in_form(some.responses_form, prompt)
     sent = RESPONSES.encode_prompt(prompt)
     assert RESPONSES.decode(over_the_wire(sent), {}) == normal
     assert RESPONSES.encode_prompt(normal) == sent
@@ -50,7 +58,7 @@ def test_a_prompt_survives_responses(prompt: Prompt) -> None:
 @given(some.prompts(remote=False))
 def test_a_prompt_survives_chat(prompt: Prompt) -> None:
     """decode(encode_prompt(p)) is p in the normal form that the module states, and the normal form is a fixed point."""
-    normal = Prompt(some.chat_form(prompt.messages), prompt.tools, prompt.model, prompt.settings, prompt.session)
+    normal = in_form(some.chat_form, prompt)
     sent = CHAT.encode_prompt(prompt)
     assert CHAT.decode(over_the_wire(sent), {}) == normal
     assert CHAT.decode(over_the_wire(CHAT.encode_prompt(normal)), {}) == normal
@@ -60,7 +68,7 @@ def test_a_prompt_survives_chat(prompt: Prompt) -> None:
 @given(some.messages_prompts)
 def test_a_prompt_survives_messages(prompt: Prompt) -> None:
     """decode(encode_prompt(p)) is p in the normal form that the module states, and the normal form is a fixed point."""
-    normal = Prompt(some.messages_form(prompt.messages), prompt.tools, prompt.model, prompt.settings, prompt.session)
+    normal = replace(prompt, messages=some.messages_form(prompt.messages))
     sent = MESSAGES.encode_prompt(prompt)
     assert MESSAGES.decode(over_the_wire(sent), {}) == normal
     assert MESSAGES.encode_prompt(normal) == sent
@@ -115,9 +123,42 @@ def test_a_codex_request_is_read() -> None:
         ),
         tools=("exec_command", "apply_patch", "multi_agent_v1", "tool_search"),
         model="gpt-5.5",
-        settings={"reasoning_effort": "medium", "store": "false", "tool_choice": "auto", "parallel_tool_calls": "true"},
+        settings={"reasoning_effort": "medium", "tool_choice": "auto", "parallel_tool_calls": "true"},
         session="t1",
+        cache_key="key",
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ({}, Stored("response")),
+        ({"store": True}, Stored("response")),
+        ({"store": False}, None),
+        ({"previous_response_id": "resp_1"}, Stored("response", "resp_1")),
+        ({"previous_response_id": "resp_1", "store": False}, Stored("response", "resp_1", keep=False)),
+        ({"conversation": "conv_1"}, Stored("conversation", "conv_1")),
+        ({"conversation": {"id": "conv_1"}, "store": False}, Stored("conversation", "conv_1", keep=False)),
+        ({"conversation": None, "previous_response_id": None}, Stored("response")),
+    ],
+)
+def test_what_responses_are_to_be_kept(sent: dict[str, Any], stored: Stored | None) -> None:
+    """The provider keeps every response but where it is told not to, and continues what the request names (PRV-1)."""
+    assert RESPONSES.decode({"model": "m", "input": "Hi"} | sent, {}).stored == stored
+
+
+@pytest.mark.parametrize(
+    ("thread", "stored"),
+    [
+        (None, None),
+        ({"type": "create"}, Stored("thread")),
+        ({"type": "continue", "previous_message_id": "msg_1"}, Stored("thread", "msg_1")),
+    ],
+)
+def test_a_thread_of_messages(thread: dict[str, str] | None, stored: Stored | None) -> None:
+    """What pi and Claude Code send where the provider keeps the conversation (PRV-1)."""
+    sent = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]} | ({"thread": thread} if thread else {})
+    assert MESSAGES.decode(sent, {}).stored == stored
 
 
 def test_the_short_forms_of_responses_are_read() -> None:
@@ -134,7 +175,9 @@ def test_the_short_forms_of_responses_are_read() -> None:
         "input": [{"role": "user", "content": "Hi"}],
         "prompt_cache_key": "k",
     }
-    assert RESPONSES.decode(untyped, {}) == Prompt((Message("user", (Text("Hi"),)),), model="m", session="k")
+    assert RESPONSES.decode(untyped, {}) == Prompt(
+        (Message("user", (Text("Hi"),)),), model="m", session="k", stored=Stored("response"), cache_key="k"
+    )
 
 
 @pytest.mark.parametrize("codec", [RESPONSES, CHAT], ids=["responses", "chat"])
@@ -299,6 +342,12 @@ def test_arguments_that_are_no_object_stay_text(text: str) -> None:
         ("responses", {"input": [], "instructions": True}, "instructions: expected a string, got a boolean"),
         ("responses", {"input": [], "tools": [{}]}, "tools[0].type"),
         ("responses", {"input": []}, "model: expected a string"),
+        ("responses", {"input": "x", "model": "m", "previous_response_id": "a", "conversation": "b"}, "not allowed"),
+        ("responses", {"input": "x", "model": "m", "previous_response_id": 5}, "previous_response_id: expected a str"),
+        ("responses", {"input": "x", "model": "m", "conversation": {}}, "conversation: expected a string"),
+        ("messages", {"messages": [], "model": "m", "thread": "t"}, "thread: expected an object"),
+        ("messages", {"messages": [], "model": "m", "thread": {"type": "fork"}}, "thread.type: expected create"),
+        ("messages", {"messages": [], "model": "m", "thread": {"type": "continue"}}, "thread.previous_message_id"),
         ("chat", {}, "messages: expected an array"),
         ("chat", {"messages": [{"role": "tool", "content": "x"}]}, "messages[0].tool_call_id"),
         ("chat", {"messages": [{"role": "assistant", "tool_calls": {}}, {}]}, "messages[1].role"),
@@ -327,7 +376,8 @@ def test_a_malformed_request_names_its_place(codec: str, sent: dict[str, Any], p
 KEYS = st.sampled_from(
     ("input", "messages", "role", "content", "type", "text", "tools", "tool_calls", "call_id", "id", "name", "model",
      "function", "arguments", "summary", "reasoning", "action", "instructions", "tool_call_id", "custom", "output",
-     "system", "input", "source", "data", "thinking", "signature", "tool_use_id", "title", "metadata", "user_id")
+     "system", "source", "data", "thread", "previous_message_id", "previous_response_id", "conversation",
+      "thinking", "signature", "tool_use_id", "title", "metadata", "user_id")
 )  # fmt: skip
 VALUES = st.sampled_from(
     ("user", "assistant", "tool", "message", "function_call", "reasoning", "text", "custom", "m", "x_call_output",

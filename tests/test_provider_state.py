@@ -72,11 +72,19 @@ def test_a_conversation_grows_under_its_id() -> None:
     assert kept(store, user("x"), stored=Stored("conversation")) != first
 
 
-@pytest.mark.parametrize("stored", [Stored("response", "resp_none"), Stored("conversation", "conv_none")])
-def test_an_unknown_id_is_refused(stored: Stored) -> None:
+@pytest.mark.parametrize(
+    ("stored", "status", "code"),
+    [
+        (Stored("response", "resp_none"), 400, "previous_response_not_found"),
+        (Stored("conversation", "conv_none"), 404, ""),
+        (Stored("thread", "msg_none"), 404, "thread_not_found"),
+    ],
+)
+def test_an_unknown_id_is_refused(stored: Stored, status: int, code: str) -> None:
     """As the real interfaces do it: a made-up id never falls back to an empty conversation (PRV-7)."""
-    with pytest.raises(UnknownStateError, match="not found"):
+    with pytest.raises(UnknownStateError, match="not found") as refusal:
         ProviderStore("7f3a1c").effective(Prompt((user("x"),), stored=stored))
+    assert (refusal.value.status, refusal.value.code) == (status, code)
 
 
 def test_a_state_is_not_continued_as_another_kind() -> None:
@@ -88,15 +96,81 @@ def test_a_state_is_not_continued_as_another_kind() -> None:
 
 
 def test_what_is_kept_and_what_is_not() -> None:
-    """Instructions come anew with every request; nothing is kept unasked, or of an answer that may break off."""
+    """Instructions come anew with every request; nothing is kept unasked, or of an answer that breaks off."""
     store = ProviderStore("7f3a1c")
     id_ = kept(store, Message("system", (Text("Be brief."),)), user("one"), stored=Stored("response"))
     assert said(store.effective(Prompt((), stored=Stored("response", id_)))) == ["one", "Hello."]
     plain = Prompt((user("one"),))
     assert store.effective(plain) is plain
     assert store.keep(plain, plain, HELLO) == ""
-    for part in (Stall("gate"), Drop()):
-        assert kept(store, user("x"), stored=Stored("response"), reply=ModelReply((Say("a"), part))) == ""
+    assert kept(store, user("x"), stored=Stored("response"), reply=ModelReply((Say("a"), Drop()))) == ""
+    assert kept(store, user("x"), stored=Stored("response", id_, keep=False)) == ""
+
+
+def test_a_held_answer_is_kept_when_it_is_whole() -> None:
+    """Its id is known from the start, and continued only once the answer came to its end (PRV-7)."""
+    store = ProviderStore("7f3a1c")
+    held = ModelReply((Stall("first"), Say("a"), Stall("gate"), Say("b")))
+    id_ = kept(store, user("x"), stored=Stored("response"), reply=held)
+    more = Prompt((user("more"),), stored=Stored("response", id_))
+    for _ in range(2):
+        with pytest.raises(UnknownStateError):
+            store.effective(more)
+        store.released("first")
+    store.released("gate")
+    assert said(store.effective(more)) == ["x", "a", "b", "more"]
+
+
+def test_what_a_conversation_gained_meanwhile_stands_before() -> None:
+    """Two answers to one conversation at the same time are both in it, in the order of their ends (PRV-1)."""
+    store = ProviderStore("7f3a1c")
+    id_ = kept(store, user("one"), stored=Stored("conversation"))
+    kept(store, user("slow"), stored=Stored("conversation", id_), reply=ModelReply((Stall("gate"), Say("Late."))))
+    kept(store, user("fast"), stored=Stored("conversation", id_))
+    store.released("gate")
+    read = store.effective(Prompt((), stored=Stored("conversation", id_)))
+    assert said(read) == ["one", "Hello.", "fast", "Hello.", "slow", "Late."]
+
+
+# --- Threads ---------------------------------------------------------------------------------------------------------
+
+
+def thread(store: ProviderStore, *messages: Message, after: str | None = None, model: str = "m") -> str:
+    tools = ("bash",) if after is None else ()
+    prompt = Prompt(messages, tools, model, {"thinking": "adaptive"}, stored=Stored("thread", after))
+    return store.keep(prompt, store.effective(prompt), HELLO)
+
+
+def test_a_thread_keeps_all_of_a_request() -> None:
+    """Whoever continues it sends neither the instructions nor the tools again, and the model has both."""
+    store = ProviderStore("7f3a1c")
+    first = thread(store, Message("system", (Text("Be brief."),)), user("one"))
+    second = thread(store, user("two"), after=first)
+    read = store.effective(Prompt((user("x"),), (), "m", {"thinking": "adaptive"}, stored=Stored("thread", second)))
+    assert said(read) == ["Be brief.", "one", "Hello.", "two", "Hello.", "x"]
+    assert read.tools == ("bash",)
+
+
+def test_an_answer_of_a_thread_is_continued_once() -> None:
+    """A source and its fork can't both go on from one answer: that is why a fork needs a thread of its own (PRV-1)."""
+    store = ProviderStore("7f3a1c")
+    first = thread(store, user("one"))
+    second = thread(store, user("left"), after=first)
+    with pytest.raises(UnknownStateError) as refusal:
+        thread(store, user("right"), after=first)
+    assert (refusal.value.status, refusal.value.code) == (400, "thread_already_continued")
+    places = {store.place(Stored("thread", before), id_) for before, id_ in ((None, first), (first, second))}
+    assert places == {first}
+
+
+def test_a_thread_is_bound_to_its_settings() -> None:
+    """Another model or effort is another thread; the refusal names what differs."""
+    store = ProviderStore("7f3a1c")
+    first = thread(store, user("one"))
+    with pytest.raises(UnknownStateError, match="in: model") as refusal:
+        thread(store, user("two"), after=first, model="other")
+    assert refusal.value.code == "thread_fingerprint_mismatch"
+    assert thread(store, user("two"), after=first) != first
 
 
 # --- What the model gave ---------------------------------------------------------------------------------------------
@@ -202,7 +276,7 @@ def test_a_family_shares_its_cache_key_if_so_chosen() -> None:
 # --- On the wire -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wire", ["responses", "chat"])
+@pytest.mark.parametrize("wire", ["responses", "chat", "messages"])
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_dropped_answer_is_a_broken_connection(wire: str, stream: bool) -> None:
     """The client never sees a complete answer, and the server has nothing to complain of."""

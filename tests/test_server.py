@@ -20,15 +20,16 @@ CALL = client.HeardCall("call_1", "shell", '{"command": "ls"}', freeform=False)
 GATHER: dict[str, Callable[[list[tuple[str, str]]], list[Any]]] = {
     "responses": client.gather_responses,
     "chat": client.gather_chat,
+    "messages": client.gather_messages,
 }
-READ = {"responses": client.read_response, "chat": client.read_completion}
-both = pytest.mark.parametrize("wire", ["responses", "chat"])
+READ = {"responses": client.read_response, "chat": client.read_completion, "messages": client.read_message}
+every = pytest.mark.parametrize("wire", ["responses", "chat", "messages"])
 
 
 # --- Answers ---------------------------------------------------------------------------------------------------------
 
 
-@both
+@every
 def test_a_streamed_answer(wire: str) -> None:
     """A request that asks for a stream gets the reply as server-sent events, and the model got the canonical prompt."""
 
@@ -62,7 +63,7 @@ def test_header_names_come_in_any_case() -> None:
     run(story)
 
 
-@both
+@every
 def test_a_whole_answer(wire: str) -> None:
     """A request that doesn't ask for a stream gets one JSON body."""
 
@@ -74,7 +75,7 @@ def test_a_whole_answer(wire: str) -> None:
     run(story)
 
 
-@both
+@every
 @pytest.mark.parametrize("status", [400, 429, 500])
 def test_a_scripted_failure(wire: str, status: int) -> None:
     """A reply with another status than 200 is the provider's error, streaming or not, and nothing odd."""
@@ -133,7 +134,7 @@ def endless_cleanup(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- Stalls ----------------------------------------------------------------------------------------------------------
 
 
-@both
+@every
 def test_a_stall_holds_the_stream_until_it_is_released(wire: str) -> None:
     """What stands before the stall reaches the client; the rest comes only after the release."""
 
@@ -147,13 +148,13 @@ def test_a_stall_holds_the_stream_until_it_is_released(wire: str) -> None:
             assert b"after" not in early
             model.go_on.set()
             late = await answer.content.read()
-            expected = ["before", "after"] if wire == "responses" else ["before\nafter"]
+            expected = ["before\nafter"] if wire == "chat" else ["before", "after"]
             assert GATHER[wire](client.parse([early, late])) == expected
 
     run(story)
 
 
-@both
+@every
 def test_a_whole_answer_waits_for_its_stalls(wire: str) -> None:
     """Without a stream nothing can be sent early: the answer comes when every stall is released."""
 
@@ -169,7 +170,7 @@ def test_a_whole_answer_waits_for_its_stalls(wire: str) -> None:
     run(story)
 
 
-@both
+@every
 @pytest.mark.parametrize("stream", [True, False])
 def test_stopping_does_not_wait_for_a_stall(wire: str, stream: bool, endless_cleanup: None) -> None:
     """`stop` ends a held answer: the client sees the connection break, never a complete answer."""
@@ -194,7 +195,7 @@ def test_stopping_does_not_wait_for_a_stall(wire: str, stream: bool, endless_cle
     run(story)
 
 
-@both
+@every
 def test_a_client_that_leaves_during_a_stall_is_let_go(wire: str) -> None:
     """A harness that cancels its turn hangs up: the handler ends at once and quietly, and others are still served."""
 

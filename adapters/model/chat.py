@@ -55,6 +55,7 @@ class ChatCodec:
             model=openai.string(body.get("model"), "model"),
             settings=openai.read_settings(body, SETTINGS),
             session=openai.session(body, headers),
+            cache_key=openai.cache_key(body),
         )
 
     def encode_prompt(self, prompt: Prompt) -> dict[str, Any]:
@@ -67,8 +68,7 @@ class ChatCodec:
         }
         if prompt.tools:
             body["tools"] = [{"type": "function", "function": {"name": n, "parameters": {}}} for n in prompt.tools]
-        if prompt.session is not None:
-            body["prompt_cache_key"] = prompt.session
+        body |= openai.write_cache_key(prompt)
         return body | openai.write_settings(prompt.settings, SETTINGS, bare=BARE)
 
     def stream(self, reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
@@ -79,9 +79,9 @@ class ChatCodec:
         """A successful reply as one JSON body."""
         return whole(reply, rendering)
 
-    def failure(self, status: int, message: str) -> dict[str, Any]:
-        """The provider's error body for an HTTP status."""
-        return openai.failure(status, message)
+    def failure(self, status: int, message: str, code: str = "") -> dict[str, Any]:
+        """The provider's error body for an HTTP status; `code` is its own name for what went wrong, if it has one."""
+        return openai.failure(status, message, code)
 
 
 # --- Request -> prompt ---------------------------------------------------------------------------------------------

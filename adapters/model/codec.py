@@ -84,8 +84,8 @@ class Codec(Protocol):
         """A successful reply as the one JSON body that a client gets who did not ask for a stream."""
         ...
 
-    def failure(self, status: int, message: str) -> dict[str, Any]:
-        """The provider's error body for an HTTP status."""
+    def failure(self, status: int, message: str, code: str = "") -> dict[str, Any]:
+        """The provider's error body for an HTTP status; `code` is its own name for what went wrong, if it has one."""
         ...
 
 

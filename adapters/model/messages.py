@@ -5,7 +5,8 @@ later message of the role `system` stays where it stands. A user message is spli
 follow each other: results that stand together are one message of the role `tool`. Arguments that are no object stand
 as `{"input": TEXT}`, because a call's input is an object here. `thinking` and `redacted_thinking` are reasoning whose
 `opaque` form is the signature or the data. A document that holds plain text is a blob, every other one, and every
-image, leaves a placeholder. Cache marks change no meaning and move from request to request: they are not read.
+image, leaves a placeholder. Cache marks change no meaning and move from request to request: they are not read. A
+thread is `Prompt.stored`; what of a request it holds already is not sent again, the system prompt and tools included.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 from forkproof.adapters.model import openai
 from forkproof.adapters.model.codec import Frame, MalformedRequestError, Rendering
 from forkproof.adapters.model.messages_stream import failure, stream, whole
-from forkproof.adapters.prompt import Blob, Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult
+from forkproof.adapters.prompt import Blob, Message, Part, Prompt, Reasoning, Role, Stored, Text, ToolCall, ToolResult
 from forkproof.adapters.protocol import ModelReply
 
 __all__ = ["MessagesCodec"]
@@ -56,6 +57,7 @@ class MessagesCodec:
             model=openai.string(body.get("model"), "model"),
             settings=openai.read_settings(body, SETTINGS),
             session=_session(body, headers),
+            stored=_thread(body.get("thread")),
         )
 
     def encode_prompt(self, prompt: Prompt) -> dict[str, Any]:
@@ -69,6 +71,9 @@ class MessagesCodec:
             body["tools"] = [{"name": name, "input_schema": {"type": "object"}} for name in prompt.tools]
         if prompt.session is not None:
             body["metadata"] = {"user_id": json.dumps({"session_id": prompt.session})}
+        if prompt.stored is not None:
+            continued = {"type": "continue", "previous_message_id": prompt.stored.id}
+            body["thread"] = {"type": "create"} if prompt.stored.id is None else continued
         return body | openai.write_settings(prompt.settings, SETTINGS, bare=BARE)
 
     def stream(self, reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
@@ -79,9 +84,9 @@ class MessagesCodec:
         """A successful reply as one JSON body."""
         return whole(reply, rendering)
 
-    def failure(self, status: int, message: str) -> dict[str, Any]:
-        """The provider's error body for an HTTP status."""
-        return failure(status, message)
+    def failure(self, status: int, message: str, code: str = "") -> dict[str, Any]:
+        """The provider's error body for an HTTP status; `code` is its own name for what went wrong, if it has one."""
+        return failure(status, message, code)
 
 
 # --- Request -> prompt ---------------------------------------------------------------------------------------------
@@ -90,6 +95,20 @@ class MessagesCodec:
 def _system(value: Any) -> tuple[Message, ...]:
     contents = openai.texts(value, "system")
     return (Message("system", tuple(Text(content) for content in contents)),) if contents else ()
+
+
+def _thread(value: Any) -> Stored | None:
+    if value is None:
+        return None
+    thread = openai.mapping(value, "thread")
+    match thread.get("type"):
+        case "create":
+            return Stored("thread")
+        case "continue":
+            named = openai.string(thread.get("previous_message_id"), "thread.previous_message_id")
+            return Stored("thread", named)
+        case _:
+            raise MalformedRequestError("thread.type: expected create or continue")
 
 
 def _read(value: Any, index: int) -> Iterator[Message]:
@@ -186,8 +205,8 @@ def _block(part: Part) -> dict[str, Any]:
             given = {"input": arguments} if isinstance(arguments, str) else dict(arguments)
             return {"type": "tool_use", "id": id_, "name": name, "input": given}
         case ToolResult(id_, response):
-            content = [{"type": "text", "text": response}] if response else []
-            return {"type": "tool_result", "tool_use_id": id_, "content": content}
+            said = [{"type": "text", "text": response}] if response else []
+            return {"type": "tool_result", "tool_use_id": id_, "content": said}
         case Blob(name, content):
             source = {"type": "text", "media_type": "text/plain", "data": content}
             return {"type": "document", "title": name, "source": source}

@@ -30,10 +30,13 @@ ERROR_KINDS: Mapping[int, str] = {
 }
 
 
-def failure(status: int, message: str) -> dict[str, Any]:
-    """The error body of Anthropic's API for this HTTP status."""
+def failure(status: int, message: str, code: str = "") -> dict[str, Any]:
+    """The error body of Anthropic's API for this HTTP status; `code` stands in its details, as those of threads do."""
     other = "api_error" if status >= 500 else "invalid_request_error"  # noqa: PLR2004  # HTTP
-    return {"type": "error", "error": {"type": ERROR_KINDS.get(status, other), "message": message}, "request_id": None}
+    error: dict[str, Any] = {"type": ERROR_KINDS.get(status, other), "message": message}
+    if code:
+        error["details"] = {"error_code": code}
+    return {"type": "error", "error": error, "request_id": None}
 
 
 def stream(reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
@@ -102,10 +105,13 @@ def _block(part: Say | Think | ToolUse, rendering: Rendering) -> dict[str, Any]:
             return {"type": "thinking", "thinking": text, "signature": opaque or _signature(text)}
         case ToolUse():
             native = rendering.native(part)
-            text = native.arguments
-            given = openai.read_arguments(text) if isinstance(text, str) else text
-            given = {"input": given} if isinstance(given, str) else dict(given)
-            return {"type": "tool_use", "id": part.id, "name": native.name, "input": given}
+            return {"type": "tool_use", "id": part.id, "name": native.name, "input": _object(native.arguments)}
+
+
+def _object(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+    """A call's input, which is always an object here, also for tools that take text."""
+    read = openai.read_arguments(arguments) if isinstance(arguments, str) else arguments
+    return {"input": read} if isinstance(read, str) else dict(read)
 
 
 def _signature(text: str) -> str:

@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 
 from forkproof.adapters.model.codec import MalformedRequestError
 from forkproof.adapters.model.sse import no_constant
+from forkproof.adapters.prompt import Prompt
 
 __all__ = [
-    "USAGE", "SettingPaths", "arguments_text", "array", "failure", "mapping", "read_arguments", "read_settings",
-    "session", "string", "texts", "tool_names", "write_settings",
+    "USAGE", "SettingPaths", "arguments_text", "array", "cache_key", "failure", "mapping", "read_arguments",
+    "read_settings", "session", "string", "texts", "tool_names", "write_cache_key", "write_settings",
 ]  # fmt: skip
 
 USAGE = (21, 9)
@@ -32,11 +33,15 @@ ERROR_KINDS = {
 }
 
 
-def failure(status: int, message: str) -> dict[str, Any]:
-    """The error body of OpenAI's API for this HTTP status."""
+PARAMS = {"previous_response_not_found": "previous_response_id"}
+"""Which field of the request an error with this code is about."""
+
+
+def failure(status: int, message: str, code: str = "") -> dict[str, Any]:
+    """The error body of OpenAI's API for this HTTP status, with its own code if that is not the status's usual one."""
     other = ("server_error", "server_error") if status >= 500 else ("invalid_request_error", "invalid_request")  # noqa: PLR2004  # HTTP
-    kind, code = ERROR_KINDS.get(status, other)
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    kind, usual = ERROR_KINDS.get(status, other)
+    return {"error": {"message": message, "type": kind, "param": PARAMS.get(code), "code": code or usual}}
 
 
 # --- Reading JSON that may be anything -----------------------------------------------------------------------------
@@ -155,7 +160,18 @@ def _scalar(value: str | bool | float) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def cache_key(body: Mapping[str, Any]) -> str | None:
+    """What tells the provider which requests share a beginning, None without one."""
+    key = body.get("prompt_cache_key")
+    return key if isinstance(key, str) else None
+
+
+def write_cache_key(prompt: Prompt) -> dict[str, Any]:
+    """The part of a body that spells a prompt's cache key, or its session where it has none."""
+    key = prompt.cache_key if prompt.cache_key is not None else prompt.session
+    return {} if key is None else {"prompt_cache_key": key}
+
+
 def session(body: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
     """The harness's own session id, from the most telling place that has one."""
-    key = body.get("prompt_cache_key")
-    return next((headers[name] for name in SESSION_HEADERS if headers.get(name)), key if isinstance(key, str) else None)
+    return next((headers[name] for name in SESSION_HEADERS if headers.get(name)), cache_key(body))

@@ -1,13 +1,14 @@
-"""What the provider keeps: conversations by id, refused where the id is unknown, as the real interfaces do.
+"""What the provider keeps: conversations by id, refused where an id is unknown, as the real interfaces do.
 
-A `response` is a state that never changes, so continuing it makes a new one; a `conversation` grows under its one id.
-Source: design section 4 (server-side state); clauses PRV-1, PRV-2, PRV-6, PRV-7. It serves in-process harnesses now; a
-codec that fills `Prompt.stored` makes it serve real ones.
+A `response` is a state that never changes, so continuing it makes a new one; a `conversation` grows under its one id; a
+`thread` moves on with each answer, and each answer is continued at most once, by a request with the same settings.
+Sources: design section 4 (server-side state); clauses PRV-1, PRV-2, PRV-6, PRV-7; OpenAI's and Anthropic's own errors.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from forkproof.adapters.exchange import Drop, ModelReply, Say, Stall, Think, ToolUse
@@ -15,11 +16,44 @@ from forkproof.adapters.prompt import Message, Part, Prompt, Reasoning, Stored, 
 
 __all__ = ["ProviderStore", "UnknownStateError"]
 
-_PREFIX = {"response": "resp", "conversation": "conv"}
+_PREFIX = {"response": "resp", "conversation": "conv", "thread": "msg"}
+
+_BOUND = ("thinking", "thinking_budget", "reasoning_effort", "tool_choice")
+"""Settings that a thread keeps from its first request to its last."""
 
 
 class UnknownStateError(Exception):
-    """A request continues what the provider does not keep. The message is the provider's own."""
+    """A request continues what the provider does not keep. Message, HTTP status and code are the provider's own."""
+
+    def __init__(self, message: str, status: int, code: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+@dataclass(slots=True)
+class _State:
+    """What stands under one id. A thread also keeps its instructions, its tools, and the settings that it is bound to.
+
+    `place` is the id that all states of one thread share; `continued` says that a thread has moved on from here.
+    """
+
+    kind: str
+    place: str
+    messages: tuple[Message, ...] = ()
+    tools: tuple[str, ...] = ()
+    bound: Mapping[str, str] = field(default_factory=dict)
+    continued: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """A request with its answer, on the way to be kept under `id`."""
+
+    id: str
+    asked: Prompt
+    effective: Prompt
+    answer: Message
 
 
 @dataclass(slots=True)
@@ -27,30 +61,78 @@ class ProviderStore:
     """Everything that one provider keeps. `nonce` makes its ids this run's own."""
 
     nonce: str
-    _states: dict[str, tuple[Message, ...]] = field(default_factory=dict)
+    _states: dict[str, _State] = field(default_factory=dict)
+    _held: dict[str, list[_Exchange]] = field(default_factory=dict)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def converse(self) -> str:
+        """A new, empty conversation, known by this id."""
+        id_ = self._id(Stored("conversation"))
+        self._states[id_] = _State("conversation", id_)
+        return id_
 
     def effective(self, prompt: Prompt) -> Prompt:
         """The prompt as the model reads it: behind what is kept of it. Raises `UnknownStateError`."""
         stored = prompt.stored
         if stored is None or stored.id is None:
             return prompt
-        if stored.id not in self._states or not stored.id.startswith(f"{_PREFIX[stored.kind]}_"):
-            raise UnknownStateError(f"{stored.kind.title()} with id '{stored.id}' not found.")
-        return replace(prompt, messages=(*self._states[stored.id], *prompt.messages))
+        state = self._states.get(stored.id)
+        if state is None or state.kind != stored.kind:
+            raise _unknown(stored)
+        if stored.kind == "thread" and state.continued:
+            raise UnknownStateError(f"{stored.id} was continued already.", 400, "thread_already_continued")
+        if stored.kind == "thread" and state.bound != _bound(prompt):
+            fields = sorted(name for name, value in _bound(prompt).items() ^ state.bound.items())
+            said = f"The request differs from its thread in: {', '.join(dict.fromkeys(fields))}."
+            raise UnknownStateError(said, 400, "thread_fingerprint_mismatch")
+        return replace(prompt, messages=(*state.messages, *prompt.messages), tools=prompt.tools or state.tools)
 
     def keep(self, prompt: Prompt, effective: Prompt, reply: ModelReply) -> str:
-        """Keep a request with its answer, where it was asked for; the id under which it stands, else empty.
+        """Keep a request with its answer, where it was asked for; the id that the answer tells, else empty.
 
-        Instructions are not kept: they come with every request. An answer that may break off is not kept either.
+        An answer that is held is kept once it is released for the last time (`released`), one that breaks off never.
         """
         stored = prompt.stored
-        if stored is None or any(isinstance(part, Stall | Drop) for part in reply.parts):
+        if stored is None or not stored.keep or any(isinstance(part, Drop) for part in reply.parts):
             return ""
-        id_ = self._id(stored)
-        said = (message for message in effective.messages if message.role != "system")
-        self._states[id_] = (*said, Message("assistant", tuple(map(_part, _solid(reply)))))
-        return id_
+        answer = Message("assistant", tuple(_part(part) for part in reply.parts if not isinstance(part, Stall | Drop)))
+        exchange = _Exchange(self._id(stored), prompt, effective, answer)
+        stalls = [part.name for part in reply.parts if isinstance(part, Stall)]
+        if stalls:
+            self._held.setdefault(stalls[-1], []).append(exchange)
+        else:
+            self._commit(exchange, stored)
+        return exchange.id
+
+    def released(self, stall: str) -> None:
+        """An answer that was held at this place goes on to its end."""
+        for exchange in self._held.pop(stall, []):
+            if exchange.asked.stored is not None:
+                self._commit(exchange, exchange.asked.stored)
+
+    def place(self, stored: Stored | None, id_: str) -> str:
+        """Where an exchange was written: its own id, or what all answers of its thread share."""
+        before = self._states.get(stored.id) if stored is not None and stored.id is not None else None
+        return before.place if before is not None and before.kind == "thread" and id_ else id_
+
+    def _commit(self, exchange: _Exchange, stored: Stored) -> None:
+        """The state after an exchange.
+
+        Instructions of a response or a conversation are not kept: they come with every request. What a conversation
+        gained since the request began stands before it.
+        """
+        before = self._states.get(stored.id) if stored.id is not None else None
+        if stored.kind == "thread":
+            said, tools = exchange.effective.messages, exchange.effective.tools
+            if before is not None:
+                before.continued = True
+            place = exchange.id if before is None else before.place
+            bound = _bound(exchange.asked)
+        else:
+            kept = before.messages if before is not None else ()
+            said, tools = (*kept, *(m for m in exchange.asked.messages if m.role != "system")), ()
+            place, bound = exchange.id, {}
+        self._states[exchange.id] = _State(stored.kind, place, (*said, exchange.answer), tools, bound)
 
     def _id(self, stored: Stored) -> str:
         if stored.kind == "conversation" and stored.id is not None:
@@ -58,8 +140,19 @@ class ProviderStore:
         return f"{_PREFIX[stored.kind]}_{self.nonce}{next(self._ids):06}"
 
 
-def _solid(reply: ModelReply) -> list[Say | Think | ToolUse]:
-    return [part for part in reply.parts if not isinstance(part, Stall | Drop)]
+def _unknown(stored: Stored) -> UnknownStateError:
+    match stored.kind:
+        case "response":
+            said = f"Previous response with id '{stored.id}' not found."
+            return UnknownStateError(said, 400, "previous_response_not_found")
+        case "conversation":
+            return UnknownStateError(f"Conversation with id '{stored.id}' not found.", 404, "")
+        case "thread":
+            return UnknownStateError(f"The thread of {stored.id} was not found.", 404, "thread_not_found")
+
+
+def _bound(prompt: Prompt) -> dict[str, str]:
+    return {"model": prompt.model} | {name: prompt.settings[name] for name in _BOUND if name in prompt.settings}
 
 
 def _part(part: Say | Think | ToolUse) -> Part:

@@ -3,7 +3,9 @@
 Normal form, which `decode` gives and `encode_prompt` keeps: every tool call, tool result and reasoning item is a
 message of its own, because it is an item of its own on the wire; neighbouring texts of one message stay together.
 An attached text file reads as a text.
-`instructions` come first as a system message, and the role `developer` reads as `system`.
+`instructions` come first as a system message, and the role `developer` reads as `system`. What is to be kept is told by
+`Prompt.stored`: the provider keeps every response unless `store` is false. A session without a header of its own goes
+by the cache key, and the other way round.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from typing import Any
 
 from forkproof.adapters.model import openai
 from forkproof.adapters.model.codec import Frame, MalformedRequestError, Rendering
-from forkproof.adapters.model.responses_stream import output_item, response, stream
-from forkproof.adapters.prompt import Blob, Message, Part, Prompt, Reasoning, Role, Text, ToolCall, ToolResult
+from forkproof.adapters.model.responses_stream import identity, output_item, response, stream
+from forkproof.adapters.prompt import Blob, Message, Part, Prompt, Reasoning, Role, Stored, Text, ToolCall, ToolResult
 from forkproof.adapters.protocol import Drop, ModelReply, Stall
 
 __all__ = ["ResponsesCodec"]
@@ -25,13 +27,10 @@ ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system":
 SETTINGS: openai.SettingPaths = {
     "reasoning_effort": ("reasoning", "effort"),
     "temperature": ("temperature",),
-    "store": ("store",),
-    "previous_response_id": ("previous_response_id",),
-    "conversation": ("conversation",),
     "parallel_tool_calls": ("parallel_tool_calls",),
     "tool_choice": ("tool_choice",),
 }
-BARE = ("reasoning_effort", "previous_response_id", "conversation", "tool_choice")
+BARE = ("reasoning_effort", "tool_choice")
 
 
 class ResponsesCodec:
@@ -48,6 +47,8 @@ class ResponsesCodec:
             model=openai.string(body.get("model"), "model"),
             settings=openai.read_settings(body, SETTINGS),
             session=openai.session(body, headers),
+            stored=_stored(body),
+            cache_key=openai.cache_key(body),
         )
 
     def encode_prompt(self, prompt: Prompt) -> dict[str, Any]:
@@ -67,8 +68,7 @@ class ResponsesCodec:
         body["input"] = [item for message in messages for item in _items(message, free)]
         if prompt.tools:
             body["tools"] = [{"type": "function", "name": name, "parameters": {}} for name in prompt.tools]
-        if prompt.session is not None:
-            body["prompt_cache_key"] = prompt.session
+        body |= openai.write_cache_key(prompt) | _store_fields(prompt.stored)
         return body | openai.write_settings(prompt.settings, SETTINGS, bare=BARE)
 
     def stream(self, reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
@@ -77,13 +77,12 @@ class ResponsesCodec:
 
     def whole(self, reply: ModelReply, rendering: Rendering) -> dict[str, Any]:
         """A successful reply as one JSON body."""
-        identity = reply.stored or rendering.ids("resp")
         output = [output_item(part, rendering) for part in reply.parts if not isinstance(part, Stall | Drop)]
-        return response(identity, rendering, "completed", output)
+        return response(identity(reply, rendering), rendering, "completed", output)
 
-    def failure(self, status: int, message: str) -> dict[str, Any]:
-        """The provider's error body for an HTTP status."""
-        return openai.failure(status, message)
+    def failure(self, status: int, message: str, code: str = "") -> dict[str, Any]:
+        """The provider's error body for an HTTP status; `code` is its own name for what went wrong, if it has one."""
+        return openai.failure(status, message, code)
 
 
 # --- Request -> prompt ---------------------------------------------------------------------------------------------
@@ -94,6 +93,20 @@ def _instructions(body: Mapping[str, Any]) -> tuple[Message, ...]:
     if value is None or value == "":
         return ()
     return (Message("system", (Text(openai.string(value, "instructions")),)),)
+
+
+def _stored(body: Mapping[str, Any]) -> Stored | None:
+    """What the provider is to keep, and what it continues. The API takes an earlier response or a conversation."""
+    previous, conversation = body.get("previous_response_id"), body.get("conversation")
+    keep = body.get("store") is not False
+    if previous is not None and conversation is not None:
+        raise MalformedRequestError("previous_response_id: not allowed together with conversation")
+    if conversation is not None:
+        named = conversation.get("id") if isinstance(conversation, Mapping) else conversation
+        return Stored("conversation", openai.string(named, "conversation"), keep)
+    if previous is not None:
+        return Stored("response", openai.string(previous, "previous_response_id"), keep)
+    return Stored("response") if keep else None
 
 
 def _input(value: Any) -> Iterator[Message]:
@@ -154,6 +167,13 @@ def _call_id(item: Mapping[str, Any], where: str) -> str:
 
 
 # --- Prompt -> request ---------------------------------------------------------------------------------------------
+
+
+def _store_fields(stored: Stored | None) -> dict[str, Any]:
+    if stored is None:
+        return {"store": False}
+    field = "previous_response_id" if stored.kind == "response" else "conversation"
+    return {"store": stored.keep} | ({field: stored.id} if stored.id is not None else {})
 
 
 def _items(message: Message, free: frozenset[str]) -> Iterator[dict[str, Any]]:

@@ -13,14 +13,14 @@ from forkproof.adapters.model import openai, sse
 from forkproof.adapters.model.codec import Frame, Rendering
 from forkproof.adapters.protocol import Drop, ModelReply, Say, Stall, Think, ToolUse
 
-__all__ = ["output_item", "response", "stream"]
+__all__ = ["identity", "output_item", "response", "stream"]
 
 Item: TypeAlias = dict[str, Any]
 
 
 def stream(reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
     """A successful reply as events, from `response.created` to `response.completed`; each text is a message item."""
-    identity = reply.stored or rendering.ids("resp")
+    named = identity(reply, rendering)
     numbers = itertools.count()
     output: list[Item] = []
 
@@ -28,7 +28,7 @@ def stream(reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
         return sse.event(kind, {"type": kind, "sequence_number": next(numbers)} | fields)
 
     for kind in ("response.created", "response.in_progress"):
-        yield event(kind, response=response(identity, rendering, "in_progress", []))
+        yield event(kind, response=response(named, rendering, "in_progress", []))
     for part in reply.parts:
         if isinstance(part, Stall | Drop):
             yield part
@@ -37,15 +37,21 @@ def stream(reply: ModelReply, rendering: Rendering) -> Iterator[Frame]:
         for kind, fields in _progress(finished):
             yield event(kind, output_index=len(output), **fields)
         output.append(finished)
-    yield event("response.completed", response=response(identity, rendering, "completed", output))
+    yield event("response.completed", response=response(named, rendering, "completed", output))
+
+
+def identity(reply: ModelReply, rendering: Rendering) -> dict[str, Any]:
+    """The members that tell what an answer is known by: its own id, and the conversation that it was added to."""
+    if reply.stored.startswith("conv_"):
+        return {"id": rendering.ids("resp"), "conversation": {"id": reply.stored}}
+    return {"id": reply.stored or rendering.ids("resp"), "conversation": None}
 
 
 def response(
-    identity: str, rendering: Rendering, status: Literal["in_progress", "completed"], output: list[Item]
+    named: dict[str, Any], rendering: Rendering, status: Literal["in_progress", "completed"], output: list[Item]
 ) -> dict[str, Any]:
     """The response object with every member that the provider's schema requires; token counts once it is complete."""
-    return {
-        "id": identity,
+    return named | {
         "object": "response",
         "created_at": rendering.created,
         "status": status,

@@ -127,24 +127,28 @@ class ScriptedModel:
         """Return when the named stall may go on."""
         self._reached.setdefault(stall, asyncio.Event()).set()
         await self.stall(stall).wait()
+        self.store.released(stall)
 
     async def respond(self, request: ModelRequest) -> ModelReply:
         """Answer one request by what the model reads: what it holds, and what the provider kept before."""
         asked = request.prompt
-        refused = ""
+        refused: UnknownStateError | None = None
         try:
             read = self.store.effective(asked)
         except UnknownStateError as unknown:
-            read, refused = asked, str(unknown)
+            read, refused = asked, unknown
+        continues = read is not asked
         items = items_of(read, self.markers, self.given)
-        kind, turn, index, reply = self._choose(asked, items)
-        sent = len(items) if read is asked else len(items_of(asked, self.markers, self.given))
+        if continues:
+            asked = replace(asked, tools=read.tools)  # a thread keeps them, as it keeps the messages
+        kind, turn, index, reply = self._choose(read, items)
+        sent = len(items_of(asked, self.markers, self.given)) if continues else len(items)
         seen = SeenRequest(len(self.requests), self.step, kind, turn, index, items, asked, request.path, sent)
-        if refused:
-            self.requests.append(replace(seen, reply=None, refused=refused))
-            return ModelReply(status=404, message=refused)
+        if refused is not None:
+            self.requests.append(replace(seen, reply=None, refused=str(refused)))
+            return ModelReply(status=refused.status, message=str(refused), code=refused.code)
         stored = self.store.keep(asked, read, reply) if reply.status == 200 else ""  # noqa: PLR2004  # HTTP's OK
-        self.requests.append(replace(seen, stored=stored))
+        self.requests.append(replace(seen, stored=self.store.place(asked.stored, stored)))
         self.produced.update(i.name for i in items if i.name.removesuffix(".user") in self._steered)
         self._produce(reply)
         self.given.add(reply, asked, self.markers)

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self
@@ -20,12 +21,14 @@ from typing import Any, Self
 from aiohttp import web
 
 from forkproof.adapters.model import body, openai, sse
-from forkproof.adapters.model.codec import Codec, Frame, MalformedRequestError, Rendering, codecs
+from forkproof.adapters.model.chaos import Chaos, Pause, Piece
+from forkproof.adapters.model.codec import Codec, MalformedRequestError, Rendering, codecs
+from forkproof.adapters.model.paths import Route, routes
 from forkproof.adapters.protocol import Drop, Endpoint, Model, ModelReply, ModelRequest, NativeCall, Stall, ToolUse
 
 __all__ = ["ModelServer", "Oddity"]
 
-MODELS = "/v1/models"
+STREAM = {"content-type": "text/event-stream", "cache-control": "no-cache"}
 
 CLEANUP_SECONDS = 1.0
 """How long closed connections may take to notice, once their handlers were cancelled."""
@@ -48,9 +51,10 @@ class ModelServer:
     """Plays `model` over HTTP while the `async with` block runs.
 
     `native` maps an abstract tool to the harness's own call. `ids` makes response and message ids; give one object
-    to all servers of a run. `models` is what `GET /v1/models` lists. `clock` gives seconds since the epoch. An
-    exception of `model` or `native` is a fault of the suite: the harness gets a 500, and leaving the block raises
-    an `ExceptionGroup` of all faults, unless another exception is already on its way.
+    to all servers of a run. `models` is what `GET /v1/models` lists. `clock` gives seconds since the epoch. `chaos`
+    disturbs the answers; `converse` gives the id of a new, empty conversation, without it there are none. An exception
+    of `model` or `native` is a fault of the suite: the harness gets a 500, and leaving the block raises an
+    `ExceptionGroup` of all faults, unless another exception is already on its way.
 
     When a client goes away, the handler is cancelled at once, also inside `Model.respond` and `Model.released`.
     """
@@ -63,6 +67,8 @@ class ModelServer:
         *,
         models: Sequence[str] = ("fake-model",),
         clock: Callable[[], float] = time.time,
+        chaos: Chaos | None = None,
+        converse: Callable[[], str] | None = None,
     ) -> None:
         self._model = model
         self._native = native
@@ -70,7 +76,10 @@ class ModelServer:
         self._models = tuple(models)
         self._key = secrets.token_hex(24)
         self._clock = clock
-        self._codecs: Mapping[str, Codec] = {codec.path: codec for codec in codecs().values()}
+        self._chaos = chaos
+        self._converse = converse
+        self._answers = 0
+        self._routes = routes(codecs().values())
         self._runner: web.AppRunner | None = None
         self._handlers: set[asyncio.Task[Any]] = set()
         self._oddities: list[Oddity] = []
@@ -140,7 +149,7 @@ class ModelServer:
             task.add_done_callback(self._handlers.discard)
         try:
             refusal = self._refusal(request)
-            return await self._serve(request) if refusal is None else refusal
+            return await self._serve(request, self._routes[request.path]) if refusal is None else refusal
         except MalformedRequestError as error:
             return self._odd(request, error.status, str(error))
         except web.HTTPRequestEntityTooLarge as error:
@@ -154,11 +163,11 @@ class ModelServer:
             return self._odd(request, HTTPStatus.UNAUTHORIZED, "the key is missing or wrong")
         if request.headers.get("upgrade", "").lower() == "websocket":
             return self._odd(request, HTTPStatus.UPGRADE_REQUIRED, "websockets are not supported, use plain HTTP")
-        allowed = "GET" if request.path == MODELS else "POST" if request.path in self._codecs else None
-        if allowed is None:
+        route = self._routes.get(request.path)
+        if route is None or (route.kind == "conversation" and self._converse is None):
             return self._odd(request, HTTPStatus.NOT_FOUND, "no such path")
-        if request.method != allowed:
-            return self._odd(request, HTTPStatus.METHOD_NOT_ALLOWED, f"this path takes {allowed}")
+        if request.method != route.method:
+            return self._odd(request, HTTPStatus.METHOD_NOT_ALLOWED, f"this path takes {route.method}")
         return None
 
     def _authorized(self, request: web.Request) -> bool:
@@ -168,24 +177,36 @@ class ModelServer:
 
     def _odd(self, request: web.Request, status: int, why: str) -> web.Response:
         self._oddities.append(Oddity(request.method, request.path, int(status), why))
-        codec = self._codecs.get(request.path)
+        route = self._routes.get(request.path)
+        codec = route.codec if route is not None else None
         return _json((codec.failure if codec else openai.failure)(int(status), why), int(status))
 
-    async def _serve(self, request: web.Request) -> web.StreamResponse:
-        if request.path == MODELS:
-            return self._listing()
-        codec = self._codecs[request.path]
+    async def _serve(self, request: web.Request, route: Route) -> web.StreamResponse:
+        if route.codec is None:
+            return self._listing(request) if route.kind == "models" else self._conversation()
         sent = body.read(await request.read(), request.headers.get("content-encoding", "").strip().lower())
-        prompt = codec.decode(sent, {name.lower(): value for name, value in request.headers.items()})
-        stream = web.StreamResponse(headers={"content-type": "text/event-stream", "cache-control": "no-cache"})
+        prompt = route.codec.decode(sent, {name.lower(): value for name, value in request.headers.items()})
+        if route.kind == "count":
+            return _json({"input_tokens": openai.USAGE[0]})
+        self._answers += 1
+        unlucky = self._chaos.error(self._answers) if self._chaos is not None else None
+        if unlucky is not None:
+            return _json(route.codec.failure(unlucky, "try again"), unlucky)
+        return await self._answer(request, route.codec, ModelRequest(prompt, request.path, sent))
+
+    async def _answer(self, request: web.Request, codec: Codec, asked: ModelRequest) -> web.StreamResponse:
+        """The model's answer, streamed where the client asked for that."""
+        sent, streamed = asked.raw, asked.raw.get("stream") is True
+        stream = web.StreamResponse(headers=STREAM if streamed else {"content-type": "application/json"})
         try:
-            reply = await self._model.respond(ModelRequest(prompt, request.path, sent))
+            reply = await self._model.respond(asked)
             if reply.status != HTTPStatus.OK:
-                return _json(codec.failure(reply.status, reply.message), reply.status)
-            rendering = Rendering(self._native, self._ids, int(self._clock()), prompt.model, _wants_usage(sent))
-            if sent.get("stream") is True:
-                return await self._send(request, stream, list(codec.stream(reply, rendering)))
-            return await self._send_whole(request, reply, codec.whole(reply, rendering))
+                return _json(codec.failure(reply.status, reply.message, reply.code), reply.status)
+            rendering = Rendering(self._native, self._ids, int(self._clock()), asked.prompt.model, _wants_usage(sent))
+            pieces = self._pieces(codec, reply, rendering, streamed=streamed)
+            if not streamed:
+                stream.content_length = sum(len(piece) for piece in pieces if isinstance(piece, bytes))
+            await self._send(request, stream, pieces)
         except ConnectionResetError:  # the client went away while we wrote
             return stream
         except Exception as fault:  # noqa: BLE001  # whatever it is, the player must hear of it, not aiohttp's log
@@ -193,35 +214,47 @@ class ModelServer:
             refusal = self._odd(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"the suite failed: {fault!r}")
             stream.force_close()
             return stream if stream.prepared else refusal
+        return stream
 
-    async def _send(
-        self, request: web.Request, stream: web.StreamResponse, frames: Sequence[Frame]
-    ) -> web.StreamResponse:
-        await stream.prepare(request)
-        for frame in frames:
-            match frame:
+    def _pieces(self, codec: Codec, reply: ModelReply, rendering: Rendering, *, streamed: bool) -> list[Piece]:
+        """What is sent, held and broken off, in order; a whole answer can only be held before all of it."""
+        key = repr(reply.parts)
+        if streamed:
+            frames = list(codec.stream(reply, rendering))
+            return list(frames if self._chaos is None else self._chaos.disturb(frames, key))
+        whole = sse.json_bytes(codec.whole(reply, rendering))
+        held: list[Piece] = [part for part in reply.parts if isinstance(part, Stall | Drop)]
+        return [*held, *([whole] if self._chaos is None else self._chaos.split(whole, key))]
+
+    async def _send(self, request: web.Request, stream: web.StreamResponse, pieces: Sequence[Piece]) -> None:
+        for piece in pieces:
+            match piece:
                 case Stall(name):
                     await self._model.released(name)
                 case Drop():
                     _break(request)
-                    return stream
+                    return
+                case Pause(seconds):
+                    await asyncio.sleep(seconds)
                 case _:
-                    await stream.write(frame)
+                    if not stream.prepared:
+                        await stream.prepare(request)
+                    await stream.write(piece)
         await stream.write_eof()
-        return stream
 
-    async def _send_whole(self, request: web.Request, reply: ModelReply, value: Mapping[str, Any]) -> web.Response:
-        for part in reply.parts:
-            if isinstance(part, Stall):
-                await self._model.released(part.name)
-            elif isinstance(part, Drop):
-                _break(request)
-        return _json(value)
+    def _conversation(self) -> web.Response:
+        id_ = self._converse() if self._converse is not None else ""
+        return _json({"id": id_, "object": "conversation", "created_at": int(self._clock()), "metadata": {}})
 
-    def _listing(self) -> web.Response:
+    def _listing(self, request: web.Request) -> web.Response:
+        """The models, in the form of the provider whose client asks."""
         created = int(self._clock())
-        rows = [{"id": m, "object": "model", "created": created, "owned_by": "forkproof"} for m in self._models]
-        return _json({"object": "list", "data": rows})
+        if "anthropic-version" not in request.headers:
+            rows = [{"id": m, "object": "model", "created": created, "owned_by": "forkproof"} for m in self._models]
+            return _json({"object": "list", "data": rows})
+        at = datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        models = [{"type": "model", "id": m, "display_name": m, "created_at": at} for m in self._models]
+        return _json({"data": models, "has_more": False, "first_id": self._models[0], "last_id": self._models[-1]})
 
 
 def _break(request: web.Request) -> None:
