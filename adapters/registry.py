@@ -61,7 +61,7 @@ _ENTRIES = (
         "forkproof.adapters.goose",
         Choice("goose"),
         {"state-machine": "its second engine (GOOSE_STATE_MACHINE)"},
-        ("chat", "responses"),
+        ("chat", "responses", "messages"),
     ),
 )
 
