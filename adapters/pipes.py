@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 import os
 import re
+import select
+import time
 
 __all__ = ["CHUNK", "BacklogError", "Inlet", "Outlet", "Tail"]
 
@@ -72,6 +74,16 @@ class Inlet(_Pipe):
         if self._waiting and not self.closed:
             self._loop.add_writer(self._fd, self._flush)
 
+    def poll_with(self, ready: select.poll) -> None:
+        """Have `ready` tell when more can be written, if anything waits."""
+        if self._waiting and not self.closed:
+            ready.register(self._fd, select.POLLOUT)
+
+    def flush_now(self) -> None:
+        """Write what can be written now."""
+        if self._waiting and not self.closed:
+            self._flush()
+
     def _flush(self) -> None:
         try:
             while self._waiting:
@@ -116,6 +128,22 @@ class Outlet(_Pipe):
                 continue
             self.at_end_of_file = not data
             return data
+        return b""
+
+    def read_now(self, inlet: Inlet, seconds: float) -> bytes:
+        """As `read`, without giving the loop back, while what waits in `inlet` is written. Raises `TimeoutError`."""
+        until = time.monotonic() + seconds
+        while not self.closed:
+            with contextlib.suppress(BlockingIOError):
+                data = os.read(self._fd, CHUNK)
+                self.at_end_of_file = not data
+                return data
+            ready = select.poll()
+            ready.register(self._fd, select.POLLIN)
+            inlet.poll_with(ready)
+            if not ready.poll(max(0.0, until - time.monotonic()) * 1000):
+                raise TimeoutError
+            inlet.flush_now()
         return b""
 
     def writer_gone(self) -> None:

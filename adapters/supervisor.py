@@ -29,7 +29,7 @@ from forkproof.adapters.spawn import spawn
 if TYPE_CHECKING:
     import psutil
 
-__all__ = ["Grace", "Supervised"]
+__all__ = ["Grace", "Supervised", "doing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,10 @@ class Supervised:
         """Some bytes of standard output; none when it was closed, or the process is gone and all was read."""
         return await self._stdout.read()
 
+    def read_now(self, seconds: float) -> bytes:
+        """As `read`, without giving the loop back; what waits to be sent is sent meanwhile. Raises `TimeoutError`."""
+        return self._stdout.read_now(self._stdin, seconds)
+
     def stderr(self, lines: int | None = None) -> str:
         """The end of standard error, at most 64 KiB, printable; only the last `lines`, if given."""
         return self._stderr.text(lines)
@@ -149,15 +153,19 @@ class Supervised:
             how = f"was ended by {_signal_name(-code)}"
         else:
             how = f"ended with exit code {code}"
-        return HarnessDied(f"{self.name} {how} (during {during}){self._last_words()}", _HINT)
+        return HarnessDied(f"{self.name} {how} (during {during}){self.last_words()}", _HINT)
 
     async def hang(self, during: str, seconds: float) -> HarnessHung:
         """End a harness that missed a deadline of so many seconds; gives the error that says what it was doing."""
         self._hung = True
-        reads = "; it closed its standard input" if self._stdin.broken else ""
-        cause = f"{self.name} did not answer {during} within {seconds:g} s: {portrait(self._family)}{reads}"
+        cause = f"{self.name} did not answer {during} within {seconds:g} s: {self.doing()}"
         await self.stop()
-        return HarnessHung(cause + self._last_words(), _HINT)
+        return HarnessHung(cause + self.last_words(), _HINT)
+
+    def doing(self) -> str:
+        """What it does right now, in words, for a message about a hang."""
+        ends = (("input", self._stdin.broken), ("output", self._stdout.at_end_of_file))
+        return portrait(self._family) + "".join(f"; it closed its standard {end}" for end, closed in ends if closed)
 
     async def stop(self) -> None:
         """End the harness and every descendant: close its input, TERM, KILL. Never raises; a second call does nothing.
@@ -254,13 +262,19 @@ class Supervised:
         ORPHANAGE.leave(self.tag)
         _RUNNING.discard(self)
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
+        """The end of its standard error, as the end of a message."""
         words = self.stderr(lines=10)[-1500:]
         return f"; the end of its standard error:\n{words}" if words else "; its standard error is empty"
 
 
 _HINT = "`forkproof harness doctor NAME` tries a start by itself; on a slow machine give longer deadlines"
 _RUNNING: set[Supervised] = set()
+
+
+def doing() -> str:
+    """What the harnesses that run now do, and said last, in words: for whoever lost patience and knows none of them."""
+    return "; ".join(f"{process.name}: {process.doing()}{process.last_words()}" for process in tuple(_RUNNING))
 
 
 def _kill_the_rest() -> None:

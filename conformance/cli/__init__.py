@@ -55,6 +55,7 @@ _HERE = "forkproof.conformance.cli"
 
 COMMANDS: Mapping[str, Subcommand] = {
     "run": Subcommand(f"{_HERE}.run:run", "Play the traces on a harness and judge its forks."),
+    "rejudge": Subcommand(f"{_HERE}.rejudge:rejudge", "Judge a recorded run again, without the harness."),
     "list": Subcommand(f"{_HERE}.listing:listing", "List harnesses, traces, clauses or mutants."),
     "explain": Subcommand(f"{_HERE}.explain:explain", "Explain a clause, a check, a code or a word of the language."),
     "lint": Subcommand(f"{_HERE}.lint:lint", "Check traces without playing them."),
@@ -62,6 +63,7 @@ COMMANDS: Mapping[str, Subcommand] = {
     "trace": Subcommand(f"{_HERE}.trace:trace", "Write traces: fill in what the reference does."),
     "schema": Subcommand(f"{_HERE}.schema:schema", "Print a JSON Schema."),
     "baseline": Subcommand(f"{_HERE}.baseline:baseline", "Keep the known deviations of a harness in step."),
+    "adapter": Subcommand(f"{_HERE}.adapter:adapter", "Write an adapter in any language, and check it."),
     "harness": Subcommand(f"{_HERE}.harness:harness", "Install a harness, or find out why it does not run."),
 }
 """Every subcommand by name, in the order of the help page."""
