@@ -55,7 +55,13 @@ _ENTRIES = (
         "forkproof.adapters.inprocess",
         Choice("reference"),
     ),
-    Entry("OpenAI Codex through `codex app-server`", "forkproof.adapters.codex", Choice("codex"), wires=("responses",)),
+    Entry(
+        "OpenAI Codex through `codex app-server`",
+        "forkproof.adapters.codex",
+        Choice("codex"),
+        variants={"legacy": "threads in Codex's older storage, one file for each"},
+        wires=("responses",),
+    ),
     Entry(
         "Goose through the Agent Client Protocol",
         "forkproof.adapters.goose",

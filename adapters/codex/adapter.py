@@ -1,77 +1,91 @@
-"""The Codex adapter: each operation of the seam in the app-server's terms. Source: design section 5, docs/codex.md."""
+"""The Codex adapter: the life of an app-server, from its start over renewals and restarts to its end. docs/codex.md."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from forkproof.adapters.codex import prompts
-from forkproof.adapters.codex.answers import StoredTurn, ThreadState, refusal, thread_state
-from forkproof.adapters.codex.record import applied_cut, fork_record
-from forkproof.adapters.codex.server import AppServer
-from forkproof.adapters.codex.turns import Ending, find_turn, unknown_id
-from forkproof.adapters.errors import StartFailed
+from forkproof.adapters.codex.answers import refusal
+from forkproof.adapters.errors import NotInstalled, StartFailed
 from forkproof.adapters.jsonrpc import RpcError
 from forkproof.adapters.prompt import Prompt
 from forkproof.adapters.protocol import (
     Acknowledged,
     Answer,
-    Cancel,
-    Compact,
-    Cut,
     Description,
-    Fork,
-    Forked,
     Import,
     Kind,
     NativeCall,
-    OpenSession,
     Operation,
-    Refused,
-    SendPrompt,
-    SessionOpened,
+    Restart,
     ToolUse,
     Trial,
-    TurnEnded,
-    Unknown,
     Unsupported,
     World,
 )
 
 if TYPE_CHECKING:
-    from forkproof.adapters.diskworld import DiskWorld
+    from forkproof.adapters.codex.desk import Desk
+    from forkproof.adapters.codex.server import AppServer
     from forkproof.adapters.installation import Installation
 
-__all__ = ["CAPABILITIES", "POLICIES", "CodexAdapter", "HistoryMode"]
+__all__ = ["CAPABILITIES", "POLICIES", "CodexAdapter", "HistoryMode", "capabilities"]
 
 HistoryMode: TypeAlias = Literal["paginated", "legacy"]
 
 CAPABILITIES = frozenset(
     {
-        "fork.before", "fork.after", "fork.head", "compact", "cancel",
+        "fork.before", "fork.after", "fork.head", "fork.points", "compact", "cancel", "steer", "queue",
+        "history", "sessions", "resume", "restart",
+        "settings", "settings.fork", "approvals", "approvals.session", "thinking.encrypted",
         "workspace.isolated", "workspace.isolated.caller",
         "tool.write", "tool.edit", "tool.read", "tool.run", "tool.wait", "tool.count", "tool.together",
     }
 )  # fmt: skip
+"""What Codex can do with threads of either storage."""
 
-POLICIES = {"busy_source": "interrupt"}
-"""A fork at the head of a busy source copies the running turn as if it had been interrupted; the source runs on."""
+_OF: Final[Mapping[HistoryMode, frozenset[str]]] = {
+    "paginated": frozenset({"rewind"}),
+    # A paginated thread that was forked can't be deleted any more: its forks go on from its file (docs/codex.md).
+    "legacy": frozenset({"delete"}),
+}
 
-_STOPS = {"completed": "end_turn", "interrupted": "cancelled", "failed": "failed"}
-_SETTINGS = ("model", "effort")
+POLICIES = {"busy_source": "interrupt", "settings_source": "latest", "grants": "fresh", "cache_key": "own"}
+"""A fork at the head of a busy source copies the running turn as if it had been interrupted; the source runs on.
+
+Sandbox and approval policy of a fork are those that the source has when it is forked. An approval for the session is
+kept in the memory of its thread. Each thread sends its own id as cache key.
+"""
+
+_THREADS_AT_MOST: Final = 120
+"""Threads of one process before it is replaced: every thread that was made stays loaded, about 1 MB each."""
+
+
+def capabilities(history: HistoryMode) -> frozenset[str]:
+    """What Codex can do with threads that are stored in this way."""
+    return CAPABILITIES | _OF[history]
 
 
 class CodexAdapter:
-    """Implements `protocol.Adapter`; one object drives one app-server process for one trace."""
+    """Implements `protocol.Adapter` and `protocol.Reusable`; one object drives one app-server process at a time."""
 
     needs_server = True
 
     def __init__(self, installation: Installation, history: HistoryMode = "paginated") -> None:
         """`history` is the storage of new threads: `paginated` is Codex's default, `legacy` its older one."""
         self._installation = installation
-        self._history = history
-        self._server: AppServer | None = None
-        self._world: DiskWorld | None = None
-        self._threads: dict[str, ThreadState] = {}
+        self._history: HistoryMode = history
+        self._first: Trial | None = None
+        self._desk: Desk | None = None
+
+    @classmethod
+    def of_variant(cls, installation: Installation, variant: str | None) -> CodexAdapter:
+        """The adapter for a variant by its name, None for the default. Raises `NotInstalled` for an unknown one."""
+        chosen = next((mode for mode in _OF if mode == (variant or "paginated")), None)
+        if chosen is None:
+            raise NotInstalled(f"Codex has no variant {variant!r}", "its variant is legacy, or none for the default")
+        return cls(installation, chosen)
 
     def describe(self) -> Description:
         """What Codex is and can do through its app-server."""
@@ -79,38 +93,82 @@ class CodexAdapter:
             harness="codex",
             version=self._installation.version,
             wire="responses",
-            capabilities=CAPABILITIES,
+            capabilities=capabilities(self._history),
             policies=POLICIES,
             binary_sha256=self._installation.sha256,
             route="codex app-server (stdio)",
+            variant="" if self._history == "paginated" else self._history,
         )
 
     async def start(self, trial: Trial) -> World:
         """Start the app-server. Raises `StartFailed`, `HarnessHung` or `Garbage`, and leaves nothing running then."""
-        from forkproof.adapters.diskworld import DiskWorld
+        self._first = trial
+        return await self._sit_down(await self._begin(trial), trial)
+
+    async def renew(self, trial: Trial) -> World | None:
+        """Let the running app-server serve one more trace, with a world of its own; its HOME stays where it was made.
+
+        None where a turn still runs, where another model's address is configured, or where many threads are loaded.
+        """
+        desk, first = self._desk, self._first
+        if desk is None or first is None or trial.endpoint != first.endpoint or desk.server.ledger.running():
+            return None
+        earlier = desk.earlier | desk.threads.keys()
+        if len(earlier) >= _THREADS_AT_MOST:
+            return None
+        desk.world.close()
+        return await self._sit_down(desk.server, trial, earlier)
+
+    async def _begin(self, trial: Trial) -> AppServer:
+        from forkproof.adapters.codex.server import AppServer
 
         if trial.endpoint is None:
             raise StartFailed(
                 "Codex reaches the model over HTTP, and the trial has no endpoint", "start a model server"
             )
-        server = await AppServer.start(self._installation.command, trial.root, trial.endpoint, trial.deadlines)
-        self._server, self._world = server, DiskWorld(trial.root)
-        return self._world
+        return await AppServer.start(self._installation.command, trial.root, trial.endpoint, trial.deadlines)
+
+    async def _sit_down(self, server: AppServer, trial: Trial, earlier: frozenset[str] = frozenset()) -> World:
+        from forkproof.adapters.codex.desk import Desk
+        from forkproof.adapters.diskworld import DiskWorld
+
+        server.person = trial.person
+        self._desk = Desk(server, DiskWorld(trial.root), self._history, earlier=earlier)
+        return self._desk.world
 
     async def perform(self, operation: Operation) -> Answer:
         """Carry out one operation. Raises an `AdapterError` when Codex dies, hangs or sends garbage."""
+        from forkproof.adapters.codex.handlers import HANDLERS
+
+        handler = HANDLERS.get(type(operation))
         try:
-            return await self._carry_out(operation)
+            if handler is not None:
+                return await handler(self._started, operation)
         except RpcError as error:
             return refusal(error.code, error.message)
+        match operation:
+            case Restart(kill):
+                return await self._restart(kill=kill)
+            case Import():
+                return Unsupported("the app-server takes no history with ids and times of the client's")
+            case _:
+                return Unsupported(f"this adapter has no {type(operation).__name__}")
+
+    async def _restart(self, *, kill: bool) -> Answer:
+        """End the process, in order or not, and start another one with the same HOME."""
+        desk, first = self._started, self._first
+        assert first is not None  # noqa: S101  # a desk is there only after a start
+        if kill:
+            desk.server.kill()
+        await desk.server.stop()
+        person = desk.server.person
+        desk.server = await self._begin(first)
+        desk.server.person = person
+        return Acknowledged()
 
     def native_call(self, use: ToolUse) -> NativeCall:
         """Every abstract tool is a shell command, run by Codex's `exec_command`."""
-        from forkproof.adapters.shell import command
-
-        world = self._disk
-        world.prepare(use)
-        return prompts.shell_call(command(use, world.control))
+        return self._started.native_call(use)
 
     def classify(self, prompt: Prompt) -> Kind | None:
         """`summary` for a compaction's request, else None."""
@@ -118,121 +176,16 @@ class CodexAdapter:
 
     def diagnostics(self) -> str:
         """The end of what Codex wrote to standard error, approvals that it asked for, and stray messages."""
-        return self._server.diagnostics() if self._server else ""
+        return self._desk.server.diagnostics() if self._desk else ""
 
     async def stop(self) -> None:
         """End Codex and every process that it started."""
-        if self._server is not None:
-            await self._server.stop()
-        if self._world is not None:
-            self._world.close()
-
-    # --- Operations ------------------------------------------------------------------------------------------------
-
-    async def _carry_out(self, operation: Operation) -> Answer:
-        match operation:
-            case OpenSession():
-                return await self._open(operation)
-            case SendPrompt(session, words):
-                return _turn_ended(await self._running.run_turn(session, words))
-            case Cancel(session):
-                return await self._cancel(session)
-            case Compact(session):
-                return _compacted(await self._running.compact(session))
-            case Fork():
-                return await self._fork(operation)
-            case Import():
-                return Unsupported("the app-server takes no history with ids and times of the client's")
-            case _:
-                return Unsupported(f"this adapter has no {type(operation).__name__}")
+        if self._desk is not None:
+            await self._desk.server.stop()
+            self._desk.world.close()
 
     @property
-    def _running(self) -> AppServer:
-        if self._server is None:
+    def _started(self) -> Desk:
+        if self._desk is None:
             raise StartFailed("Codex was not started", "call start before any operation")
-        return self._server
-
-    @property
-    def _disk(self) -> DiskWorld:
-        if self._world is None:
-            raise StartFailed("Codex was not started", "call start before any tool is used")
-        return self._world
-
-    async def _open(self, asked: OpenSession) -> Answer:
-        strange = sorted(set(asked.settings) - set(_SETTINGS))
-        if strange:
-            return Unsupported(f"a new session with {', '.join(strange)}; Codex takes {' and '.join(_SETTINGS)}")
-        params: dict[str, Any] = {
-            "cwd": asked.directory,
-            "approvalPolicy": "never",
-            "sandbox": "danger-full-access",
-            "historyMode": self._history,
-        }
-        if "model" in asked.settings:
-            params["model"] = asked.settings["model"]
-        if "effort" in asked.settings:
-            params["config"] = {"model_reasoning_effort": asked.settings["effort"]}
-        opened = thread_state(await self._running.ask("thread/start", params))
-        self._threads[opened.id] = opened
-        return SessionOpened(opened.id)
-
-    async def _cancel(self, session: str) -> Answer:
-        # Where no turn was ever begun Codex itself is to say so.
-        turn = self._running.ledger.latest(session) or unknown_id()
-        await self._running.ask("turn/interrupt", {"threadId": session, "turnId": turn})
-        return Acknowledged()
-
-    async def _fork(self, asked: Fork) -> Answer:
-        source = asked.session if asked.exists else unknown_id()
-        stored = await self._running.turns(source) if asked.exists else ()
-        turn = _native_turn(asked.cut, stored)
-        if turn is None and asked.cut.kind != "head":
-            return Unsupported(f"a cut at a turn that thread {source} does not list")
-        params: dict[str, Any] = {"threadId": source, "excludeTurns": True}
-        if turn is not None:
-            params["beforeTurnId" if asked.cut.kind == "before" else "lastTurnId"] = turn
-        if asked.workspace == "isolated":
-            # Codex copies no files: the suite does, before the fork, so that Codex finds the directory as it will be.
-            params["cwd"] = asked.directory
-            if source in self._threads:
-                self._disk.copy(self._directory(source), asked.directory)
-        child = thread_state(await self._running.ask("thread/fork", params))
-        self._threads[child.id] = child
-        return await self._forked(asked, child, turn, stored)
-
-    async def _forked(
-        self, asked: Fork, child: ThreadState, turn: str | None, stored: tuple[StoredTurn, ...]
-    ) -> Answer:
-        try:
-            copied = await self._running.turns(child.id)
-        except RpcError as error:
-            return Unknown(f"thread {child.id} was made, but Codex does not list its turns: {error.message}")
-        source = self._threads.get(asked.session)
-        cut = applied_cut(asked.cut, turn, stored, copied)
-        return Forked(fork_record(asked, child, source.directory if source else None, cut, copied))
-
-    def _directory(self, session: str) -> str:
-        """Where this session's tools run, as Codex stated when it made the session."""
-        directory = self._threads[session].directory
-        if directory is None:
-            raise StartFailed(f"Codex did not state the directory of thread {session}", "docs/codex.md")
-        return directory
-
-
-def _native_turn(cut: Cut, stored: tuple[StoredTurn, ...]) -> str | None:
-    """The id to send for the cut's turn: for one that the thread doesn't list, whatever Codex must refuse."""
-    if cut.turn is None:
-        return None
-    if not cut.turn.exists:
-        return unknown_id()
-    return find_turn(stored, cut.turn) or cut.turn.native
-
-
-def _turn_ended(ending: Ending) -> TurnEnded:
-    return TurnEnded(_STOPS.get(ending.status, ending.status), ending.turn, ending.detail)
-
-
-def _compacted(ending: Ending) -> Answer:
-    if ending.status == "completed":
-        return Acknowledged(ending.turn)
-    return Refused("other", f"the compaction was {ending.status}" + (f": {ending.detail}" if ending.detail else ""))
+        return self._desk

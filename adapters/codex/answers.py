@@ -7,13 +7,13 @@ not say that nothing was done, so it is `Unknown`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from forkproof.adapters.errors import Garbage
 from forkproof.adapters.protocol import Refused, Unknown
 
-__all__ = ["StoredTurn", "ThreadState", "at", "refusal", "stored_turn", "text", "thread_state"]
+__all__ = ["StoredTurn", "ThreadState", "at", "optional", "refusal", "stored_turn", "text", "thread_state"]
 
 Reason: TypeAlias = Literal["busy", "unknown-cut", "unknown-session", "other"]
 
@@ -81,41 +81,43 @@ def thread_state(answer: Any) -> ThreadState:
     """The stated facts of a new thread. Raises `Garbage` if the answer names no thread."""
     return ThreadState(
         id=text(answer, "thread", "id"),
-        directory=_optional(at(answer, "cwd")),
-        forked_from=_optional(at(answer, "thread", "forkedFromId")),
-        parent=_optional(at(answer, "thread", "parentThreadId")),
+        directory=optional(at(answer, "cwd")),
+        forked_from=optional(at(answer, "thread", "forkedFromId")),
+        parent=optional(at(answer, "thread", "parentThreadId")),
         settings={
-            "model": _optional(at(answer, "model")),
-            "effort": _optional(at(answer, "reasoningEffort")),
+            "model": optional(at(answer, "model")),
+            "effort": optional(at(answer, "reasoningEffort")),
             "sandbox": _kind(at(answer, "sandbox")),
             "approval-policy": _kind(at(answer, "approvalPolicy")),
         },
     )
 
 
-def _optional(value: Any) -> str | None:
+def optional(value: Any) -> str | None:
+    """The text, or None where there is none."""
     return value if isinstance(value, str) and value else None
 
 
 def _kind(value: Any) -> str | None:
     """A choice that is a bare name, or an object: its `type`, or the one key that names it (`{"granular": {...}}`)."""
     if isinstance(value, Mapping):
-        return _optional(value.get("type")) or next(iter(value), None)
-    return _optional(value)
+        return optional(value.get("type")) or next(iter(value), None)
+    return optional(value)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
     """A turn as `thread/turns/list` shows it.
 
-    `status` is Codex's (inProgress, completed, interrupted, failed), `users` are the texts of its user messages, and
-    `compacted` says whether it compacted the history.
+    `status` is Codex's (inProgress, completed, interrupted, failed), `users` are the texts of its user messages,
+    `compacted` says whether it compacted the history, and `items` are all its items as they were listed.
     """
 
     id: str
     status: str = "completed"
     users: tuple[str, ...] = ()
     compacted: bool = False
+    items: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
 
 
 def stored_turn(value: Any) -> StoredTurn:
@@ -126,6 +128,7 @@ def stored_turn(value: Any) -> StoredTurn:
         status=text(value, "status"),
         users=tuple(_words(item) for item in items if item.get("type") == "userMessage"),
         compacted=any(item.get("type") == "contextCompaction" for item in items),
+        items=tuple(items),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forkproof.adapters.codex.answers import StoredTurn, ThreadState
+from forkproof.adapters.codex.modes import mode_of
 from forkproof.adapters.protocol import ABSENT, Cut, Field, Fork, ForkRecord
 
 __all__ = ["applied_cut", "fork_record"]
@@ -28,7 +29,7 @@ def fork_record(
         session=Field(child.id, "reported"),
         source=_reported(child.forked_from),
         cut=Field(dict(cut), "derived"),
-        settings=Field({name: {"value": value} for name, value in child.settings.items()}, "reported"),
+        settings=Field(_settings(child), "reported"),
         checkpoint=Field(_checkpoint(copied), "derived"),
         directory=_reported(child.directory),
         workspace=_workspace(asked, child.directory, source_directory),
@@ -54,6 +55,12 @@ def applied_cut(
     if here:
         return {"after": here[-1]}
     return {"before": there[0]} if there else {}
+
+
+def _settings(child: ThreadState) -> dict[str, dict[str, str | None]]:
+    """The stated settings, none with an origin; sandbox and approval policy in the trace language's word for both."""
+    mode = mode_of(child.settings["approval-policy"], child.settings["sandbox"])
+    return {name: {"value": value} for name, value in {**child.settings, "permissions": mode}.items()}
 
 
 def _checkpoint(copied: Sequence[StoredTurn]) -> str:

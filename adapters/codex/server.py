@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from forkproof.adapters import environment
-from forkproof.adapters.codex import configuration
+from forkproof.adapters.codex import approvals, configuration
 from forkproof.adapters.codex.answers import StoredTurn, at, stored_turn, text
 from forkproof.adapters.codex.turns import Ending, Ledger
 from forkproof.adapters.errors import HarnessDied, StartFailed
-from forkproof.adapters.jsonrpc import METHOD_NOT_FOUND, Peer, RpcError
-from forkproof.adapters.protocol import Deadlines, Endpoint
+from forkproof.adapters.jsonrpc import Peer, RpcError
+from forkproof.adapters.protocol import Deadlines, Endpoint, Person
 from forkproof.adapters.supervisor import Supervised
 
 __all__ = ["AppServer"]
@@ -23,14 +23,6 @@ _CLIENT = {
     "capabilities": {"experimentalApi": True, "requestAttestation": False},
 }
 
-# A person who always says yes. With approval policy "never" nobody should ask, so each request is remembered.
-_APPROVALS = {
-    "item/commandExecution/requestApproval": "accept",
-    "item/fileChange/requestApproval": "accept",
-    "execCommandApproval": "approved",
-    "applyPatchApproval": "approved",
-}
-
 # A turn may wait for a command while the player does other things, each within a deadline of its own.
 _OPERATIONS_IN_A_TURN = 10
 
@@ -38,7 +30,7 @@ _OPERATIONS_IN_A_TURN = 10
 class AppServer:
     """One app-server process. Made by `start`, ended by `stop`; the requests in between raise as `Peer.request` does.
 
-    `approvals` are the methods by which it asked for approval, in order.
+    `approvals` are the methods by which it asked for approval, in order; `person` answers them, if there is one.
     """
 
     def __init__(self, process: Supervised, deadlines: Deadlines) -> None:
@@ -47,17 +39,19 @@ class AppServer:
         self._deadlines = deadlines
         self.ledger = Ledger()
         self.approvals: list[str] = []
+        self.person: Person | None = None
         self._peer = Peer(process, jsonrpc_member=False, on_request=self._asked, on_notification=self.ledger.hear)
 
     @classmethod
     async def start(cls, command: Sequence[str], root: Path, endpoint: Endpoint, deadlines: Deadlines) -> AppServer:
-        """Start the program with a HOME of its own below `root` and shake hands.
+        """Start the program with a HOME of its own below `root` and shake hands; a HOME that is there is used as it is.
 
         Raises an `AdapterError`, and leaves nothing running then.
         """
         home = root / "home"
         environment.make_home(home)
-        (home / "config.toml").write_text(configuration.render(endpoint.url), encoding="utf-8")
+        if not (home / "config.toml").exists():
+            (home / "config.toml").write_text(configuration.render(endpoint.url), encoding="utf-8")
         own = {"CODEX_HOME": str(home), configuration.KEY_VARIABLE: endpoint.key}
         process = await Supervised.start(
             (*command, "app-server"),
@@ -103,6 +97,12 @@ class AppServer:
         turn = await self._peer.attend(asyncio.shield(begun), seconds, "the start of the compaction")
         return await self._end_of(turn, seconds)
 
+    async def end_of_queued(self, ticket: str) -> Ending:
+        """Wait until a queued message has become a turn, and for the end of that."""
+        seconds = self._deadlines.operation
+        turn = await self._peer.attend(asyncio.shield(self.ledger.turn_of(ticket)), seconds, "a queued message's turn")
+        return await self._end_of(turn, seconds)
+
     async def _end_of(self, turn: str, seconds: float) -> Ending:
         ending = asyncio.shield(self.ledger.ending(turn))
         return await self._peer.attend(ending, seconds, "the end of a turn (turn/completed)")
@@ -124,17 +124,32 @@ class AppServer:
             if not cursor:
                 return tuple(found)
 
-    async def _asked(self, method: str, _params: Any) -> Any:
-        if method not in _APPROVALS:
-            raise RpcError(METHOD_NOT_FOUND, f"forkproof does not answer {method}")
-        self.approvals.append(method)
-        return {"decision": _APPROVALS[method]}
+    async def _asked(self, method: str, params: Any) -> Any:
+        if method in approvals.REQUESTS:
+            self.approvals.append(method)
+        turn = at(params, "turnId")
+        return await approvals.answer(method, params, self.person, self.ledger.ending(turn) if turn else None)
 
     def diagnostics(self) -> str:
         """The end of standard error, the approvals that were asked for, and answers that belong to nothing."""
         notes = [f"asked for an approval: {method}" for method in self.approvals]
         notes += [f"sent {oddity}" for oddity in self._peer.oddities]
         return "\n".join(part for part in (self._process.stderr(), *notes) if part)
+
+    async def threads(self) -> list[Any]:
+        """Every thread that Codex lists, in its order."""
+        found: list[Any] = []
+        cursor: Any = None
+        while True:
+            page = await self.ask("thread/list", {"limit": 100} | ({"cursor": cursor} if cursor else {}))
+            found.extend(at(page, "data") or ())
+            cursor = at(page, "nextCursor")
+            if not cursor:
+                return found
+
+    def kill(self) -> None:
+        """End the process and every descendant at once, as a crash would; `stop` it afterwards all the same."""
+        self._process.kill()
 
     async def stop(self) -> None:
         """End the process and every descendant; never raises, and may be called twice."""

@@ -26,7 +26,7 @@ class Ending:
 
 
 class Ledger:
-    """Keeps what the notifications `turn/started` and `turn/completed` tell, for whoever waits.
+    """Keeps what the notifications `turn/started`, `turn/completed` and `item/started` tell, for whoever waits.
 
     A turn may end before the answer that names it is read, so endings are kept.
     """
@@ -35,9 +35,12 @@ class Ledger:
         self._endings: dict[str, asyncio.Future[Ending]] = {}
         self._latest: dict[str, str] = {}
         self._starts: dict[str, asyncio.Future[str]] = {}
+        self._tickets: dict[str, asyncio.Future[str]] = {}
 
     def hear(self, method: str, params: Any) -> None:
-        """Take note of one notification; others than the two are ignored. Raises `Garbage`."""
+        """Take note of one notification; others than the three are ignored. Raises `Garbage`."""
+        if method == "item/started":
+            self._hear_item(params)
         if method not in ("turn/started", "turn/completed"):
             return
         thread, turn = text(params, "threadId"), text(params, "turn", "id")
@@ -53,6 +56,14 @@ class Ledger:
             detail = "" if error is None else str(at(error, "message") or "")
             ending.set_result(Ending(turn, text(params, "turn", "status"), detail))
 
+    def _hear_item(self, params: Any) -> None:
+        """A user message with an id of the client's own says which turn a queued message became."""
+        ticket = at(params, "item", "clientId")
+        if isinstance(ticket, str) and at(params, "item", "type") == "userMessage":
+            waiting = self.turn_of(ticket)
+            if not waiting.done():
+                waiting.set_result(text(params, "turnId"))
+
     def begun(self, thread: str, turn: str) -> None:
         """This turn is the thread's latest."""
         self._latest[thread] = turn
@@ -60,6 +71,14 @@ class Ledger:
     def latest(self, thread: str) -> str | None:
         """The turn that was begun last in this thread, whether or not it still runs; None before the first."""
         return self._latest.get(thread)
+
+    def running(self) -> bool:
+        """Whether the latest turn of any thread has not ended."""
+        return any(not self.ending(turn).done() for turn in self._latest.values())
+
+    def turn_of(self, ticket: str) -> asyncio.Future[str]:
+        """A future of the turn that a queued message became, by the id that the client gave to it; shield it."""
+        return self._tickets.setdefault(ticket, asyncio.get_running_loop().create_future())
 
     def ending(self, turn: str) -> asyncio.Future[Ending]:
         """A future of the turn's end; shield it, as others may wait for it too."""
