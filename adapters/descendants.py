@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,9 +37,12 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
+    """`began` is when the process started, in clock ticks: with the pid it names one process for ever; 0 if unknown."""
+
     parent: int
     zombie: bool
     session: int
+    began: int
 
 
 def _rows() -> dict[int, _Row]:
@@ -52,20 +55,26 @@ def _rows() -> dict[int, _Row]:
         with contextlib.suppress(psutil.Error, OSError):  # it ended meanwhile
             session = os.getsid(pid)
             if session not in foreign:
-                rows[pid] = _Row(*_parent_and_zombie(pid), session=session)
+                rows[pid] = _row(pid, session)
     return rows
 
 
-def _parent_and_zombie(pid: int) -> tuple[int, bool]:
-    """The parent's pid, and whether it is a zombie. Every process of the machine is asked: this has to be cheap."""
+def _row(pid: int, session: int) -> _Row:
+    """What is known of one process. Every process of the machine is asked: this has to be cheap."""
     import psutil
 
     if sys.platform == "linux":
-        # After the name in parentheses, which may hold anything: state, parent.
-        state, parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split(maxsplit=2)[:2]
-        return int(parent), state == b"Z"
+        # After the name in parentheses, which may hold anything: state, parent, and as the 20th word the start.
+        words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split(maxsplit=20)
+        return _Row(int(words[1]), words[0] == b"Z", session, int(words[19]))
     process = psutil.Process(pid)
-    return process.ppid() or 0, process.status() == psutil.STATUS_ZOMBIE
+    return _Row(process.ppid() or 0, process.status() == psutil.STATUS_ZOMBIE, session, 0)
+
+
+def _read(file: str) -> bytes:
+    """A file of the kernel's, which may be any size. Raises `OSError`."""
+    with open(file, "rb", buffering=0) as stream:  # noqa: PTH123  # a Path costs more than the reading
+        return stream.read()
 
 
 def members(family: Family) -> tuple[psutil.Process, ...]:
@@ -73,6 +82,7 @@ def members(family: Family) -> tuple[psutil.Process, ...]:
     import psutil
 
     rows = _rows()
+    _forget(rows)
     found = {pid for pid, row in rows.items() if _belongs(family, pid, row)}
     grown = True
     while grown:
@@ -89,26 +99,45 @@ def members(family: Family) -> tuple[psutil.Process, ...]:
 def _belongs(family: Family, pid: int, row: _Row) -> bool:
     if family.leader in (pid, row.session):
         return True
-    tag = _tag(pid)
+    tag = _tag(pid, row.began)
     if tag is not None:
         return tag == family.tag
     return ORPHANAGE.adopted(pid, row.parent, row.session) and ORPHANAGE.alone(family.tag)
 
 
-def _tag(pid: int) -> str | None:
+_STRANGERS: dict[int, int] = {}
+"""Processes, by pid and start, whose environment was read and has no tag of anybody's: it will never have one.
+
+They are most of a machine's, and to read an environment costs more than all the rest that is asked of a process.
+"""
+
+
+def _forget(rows: Mapping[int, _Row]) -> None:
+    """Keep nothing about processes that are gone."""
+    for pid in [pid for pid in _STRANGERS if pid not in rows]:
+        del _STRANGERS[pid]
+
+
+def _tag(pid: int, began: int) -> str | None:
     """The value of the tag in the environment that the process started with; None if it has none that we may see."""
     import psutil
 
-    if sys.platform == "linux":
-        # Read as bytes: a program may have written anything over its own environment, and psutil decodes all of it.
-        with contextlib.suppress(OSError):
-            for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                name, _, value = entry.partition(b"=")
-                if name == TAG.encode():
-                    return value.decode("ascii", "replace")
+    if sys.platform != "linux":
+        with contextlib.suppress(psutil.Error, OSError):
+            return psutil.Process(pid).environ().get(TAG)
         return None
-    with contextlib.suppress(psutil.Error, OSError):
-        return psutil.Process(pid).environ().get(TAG)
+    if _STRANGERS.get(pid) == began:
+        return None
+    # Read as bytes: a program may have written anything over its own environment, and psutil decodes all of it.
+    try:
+        environment = b"\0" + _read(f"/proc/{pid}/environ")
+    except OSError:
+        return None
+    _, there, rest = environment.partition(f"\0{TAG}=".encode())
+    if there:
+        return rest.partition(b"\0")[0].decode("ascii", "replace")
+    if len(environment) > 1:  # an empty one may be that of a program which is just being started
+        _STRANGERS[pid] = began
     return None
 
 

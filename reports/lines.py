@@ -38,14 +38,19 @@ def encode(event: Event, redactor: Redactor | None = None) -> str:
     """
     members = []
     for name, value in as_json(event).items():
-        data = redactor.data(value) if redactor else value
         try:
-            text = json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":"))
+            text = _written(value)
+            if redactor and not redactor.silent_on(text):
+                text = _written(redactor.data(value))
         except (TypeError, ValueError) as error:
             message = f"`{name}` of this {event.event!r} event is no JSON: {error}"
             raise MalformedEvent(message) from error
         members.append(f'"{name}":{text}')
     return "{" + ",".join(members) + "}"
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
 
 
 def decode(data: object) -> Event:

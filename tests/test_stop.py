@@ -104,7 +104,7 @@ def test_without_adoption_the_tree_seen_before_the_end_is_remembered(
 ) -> None:
     """Where nobody can adopt orphans and no environment can be read, a harness's children are still found in time."""
     monkeypatch.setattr(orphanage, "_prctl", lambda _option, _argument: None)
-    monkeypatch.setattr(descendants, "_tag", lambda _process: None)
+    monkeypatch.setattr(descendants, "_tag", lambda _pid, _began: None)
 
     async def scene() -> None:
         process = await start(tmp_path, "nursery")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from forkproof.adapters.readings import SessionLine, SessionsRead
 from forkproof.conformance.judge.finding import Case, Finding, Rule, bad, ok, unobservable, untestable
 from forkproof.conformance.judge.prompts import item_json, next_prompt, prefix, request_of
-from forkproof.conformance.judge.records import names_of
+from forkproof.conformance.judge.records import named, names_of
 from forkproof.conformance.judge.tree import answered
 from forkproof.conformance.provenance import explain
 
@@ -37,7 +37,8 @@ def titles_differ(case: Case) -> Finding:
     times = Counter(title.strip() for title in found.seen.values())
     same = {label: title for label, title in found.seen.items() if times[title.strip()] > 1 or not title.strip()}
     if same:
-        return bad(f"{', '.join(same)} can't be told apart by their titles", {"titles": "all different"}, found.seen)
+        seen = named(found.seen, {}, case.part.nonce)  # without what differs from run to run
+        return bad(f"{', '.join(same)} can't be told apart by their titles", {"titles": "all different"}, seen)
     return ok(found.witness, {"titles": "all different"}, found.seen)
 
 
