@@ -107,6 +107,22 @@ class Baseline:
         idle = (Verdict.NOT_APPLICABLE, Verdict.UNOBSERVABLE)
         return tuple(k for k in self.deviations if verdicts.get(k) in idle)
 
+    def stale(self, version: str, verdicts: Mapping[str, str], played: Iterable[str]) -> list[str]:
+        """What the baseline says and a run of all checks of these traces does not show, one line each."""
+        found = []
+        if version not in self.versions:
+            found.append(f"the baseline {self.path} is for {', '.join(self.versions)}, this is {version}")
+        found += [
+            f"the baseline names {check}, which is no check of this run; remove the entry"
+            for check in self.unknown(verdicts, played)
+        ]
+        found += [
+            f"the baseline names {check}, which came to no verdict that could fail ({verdicts[check]})"
+            for check in self.silent(verdicts)
+        ]
+        found += [f"the baseline excuses {check} without a reason (TODO)" for check in self.unexplained()]
+        return found
+
 
 def _clause(check: str) -> str:
     """The clause in the id of a check: `TRACE::CLAUSE#2`, or `TRACE::invariant/CLAUSE`."""

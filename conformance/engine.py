@@ -15,6 +15,7 @@ from forkproof.adapters.registry import Entry
 from forkproof.conformance.baseline import Baseline
 from forkproof.conformance.bench import Bench, Isolation
 from forkproof.conformance.contract import Contract
+from forkproof.conformance.evidence import evidence_of
 from forkproof.conformance.invariants import Judged, all_checks
 from forkproof.conformance.judge import judge, suite_error
 from forkproof.conformance.recording import checked, observed
@@ -71,9 +72,11 @@ class Engine:
         checks = all_checks(loaded)
         try:
             trial = self._bench.observe(loaded.trace, loaded.slug, self.seed, self.deadlines)
-            observation = run_to_end(self._runner, trial)
-            results = judge(loaded.trace, checks, observation, self.contract)
-            seen = observed(observation, time.perf_counter() - started)
+            raw = run_to_end(self._runner, trial)
+            # What is judged is what is recorded: so judging the record again sees just what was seen now.
+            evidence = evidence_of(raw)
+            results = judge(loaded.trace, checks, evidence, self.contract)
+            seen = observed(evidence, raw, loaded, time.perf_counter() - started)
             return Played(seen, self._checked(checks, results))
         except Exception as error:  # noqa: BLE001  # a fault of ours must end as a verdict, not as a traceback
             return self._own_fault(loaded, checks, error)

@@ -103,14 +103,11 @@ class Recorder:
         """Emit the run's first event. Of the selected files only those count that are played."""
         files = [file for file in _selected(targets) if plays(file)]
         self._planned = len(files)
-        digest = hashlib.sha256()
-        for file in files:
-            digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
         self._open = True
         started = run_started(
             suite=version("forkproof"),
             contract=ContractStamp(revision=str(self.contract.revision), sha256=self.contract.sha256),
-            traces=TraceSetStamp(count=len(files), sha256=digest.hexdigest()),
+            traces=trace_set(files),
             description=self.description,
             seed=self.seed,
             profile=self.profile,
@@ -185,20 +182,8 @@ class Recorder:
         """What the baseline says and this run does not show, one line each."""
         if self.baseline is None or self.interrupted or not self.whole:
             return []
-        found = []
-        if self.description.version not in self.baseline.versions:
-            said = ", ".join(self.baseline.versions)
-            found.append(f"the baseline {self.baseline.path} is for {said}, this is {self.description.version}")
-        found += [
-            f"the baseline names {check}, which is no check of this run; remove the entry"
-            for check in self.baseline.unknown(self._checks, self._played)
-        ]
-        found += [
-            f"the baseline names {check}, which came to no verdict that could fail ({self._checks[check].verdict})"
-            for check in self.baseline.silent({k: e.verdict for k, e in self._checks.items()})
-        ]
-        found += [f"the baseline excuses {check} without a reason (TODO)" for check in self.baseline.unexplained()]
-        return found
+        verdicts = {check: event.verdict for check, event in self._checks.items()}
+        return self.baseline.stale(self.description.version, verdicts, self._played)
 
     def _cost(self) -> dict[str, Any]:
         seconds = time.perf_counter() - self._began
@@ -216,6 +201,19 @@ def _selected(targets: Sequence[str]) -> list[Path]:
     found: dict[Path, None] = {}
     for target in targets:
         name = target.partition("::")[0]
+def spent(since: float) -> Mapping[str, float]:
+    """What this process took itself, no child of it: `cpu` seconds since this `time.process_time`, `peak_rss_mb`."""
+    return {"cpu": time.process_time() - since, "peak_rss_mb": _peak_rss_mb()}
+
+
+def trace_set(files: Sequence[Path]) -> TraceSetStamp:
+    """How these trace files are told in a record."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return TraceSetStamp(count=len(files), sha256=digest.hexdigest())
+
+
         places = [Path(name)] if Path(name).exists() else _package(name)
         with suppress(NoTraceError):  # a folder of other tests
             found |= dict.fromkeys(discover(places) if places else [])

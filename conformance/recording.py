@@ -13,14 +13,17 @@ from typing import Any
 from forkproof.adapters.model.script import SeenRequest
 from forkproof.adapters.prompt import as_json
 from forkproof.adapters.protocol import Description, ForkRecord
+from forkproof.conformance.evidence_record import steps_sha256, write_evidence
 from forkproof.conformance.judge.prompts import item_json
 from forkproof.conformance.observation import Observation, PartSeen, StepSeen
+from forkproof.conformance.trace.load import LoadedTrace
 from forkproof.conformance.verdict import CheckResult
 from forkproof.reports.events import (
     AdapterStamp,
     Checked,
     ContractStamp,
     HarnessStamp,
+    JsonObject,
     KnownDeviation,
     Observed,
     RunStarted,
@@ -64,11 +67,11 @@ def run_started(
     )
 
 
-def observed(observation: Observation, seconds: float) -> Observed:
-    """Everything seen of one trace. The harness's own ids and words vary, so they stand in the volatile member."""
-    main, error = observation.main, observation.error
+def observed(evidence: Observation, raw: Observation, loaded: LoadedTrace, seconds: float) -> Observed:
+    """What was seen of one trace: the evidence that was judged, and what varies, as it was, in the volatile member."""
+    main, error = evidence.main, evidence.error
     return Observed(
-        trace=observation.slug,
+        trace=evidence.slug,
         status="ended" if error else "played",
         error=None
         if error is None
@@ -78,19 +81,29 @@ def observed(observation: Observation, seconds: float) -> Observed:
         files=_files(main),
         records=[_record(label, record) for label, record in main.records.items()],
         runs=dict(main.steps[-1].runs) if main.steps else {},
-        controls={"+".join(sorted(k)): _control(part) for k, part in observation.controls.items()},
-        volatile=Redactor(observation.private).data(
-            {
-                "seconds": round(seconds, 3),
-                "ids": {"sessions": dict(main.sessions), "turns": {n: t.native for n, t in main.turns.items()}},
-                "details": {s.name: s.detail for s in main.steps if s.detail},
-                "records": [_record(label, record, raw=True) for label, record in main.records.items()],
-                "prompts": [as_json(r.prompt) for r in main.requests],
-                "oddities": list(observation.oddities),
-                "stderr": observation.diagnostics,
-            }
-        ),
+        controls={"+".join(sorted(k)): _control(part) for k, part in evidence.controls.items()},
+        trace_sha256=loaded.sha256,
+        steps_sha256=steps_sha256(loaded.trace),
+        evidence=write_evidence(evidence),
+        volatile=_volatile(raw, seconds),
     )
+
+
+def _volatile(raw: Observation, seconds: float) -> JsonObject:
+    """The harness's own ids, words and prompts, without what is private to the trial."""
+    main = raw.main
+    told: JsonObject = Redactor(raw.private).data(
+        {
+            "seconds": round(seconds, 3),
+            "ids": {"sessions": dict(main.sessions), "turns": {n: t.native for n, t in main.turns.items()}},
+            "details": {s.name: s.detail for s in main.steps if s.detail},
+            "records": [_record(label, record, raw=True) for label, record in main.records.items()],
+            "prompts": [as_json(r.prompt) for r in main.requests],
+            "oddities": list(raw.oddities),
+            "stderr": raw.diagnostics,
+        }
+    )
+    return told
 
 
 def _steps(part: PartSeen) -> list[dict[str, Any]]:

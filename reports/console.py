@@ -30,12 +30,14 @@ _WORDS: dict[Verdict, str] = {"PASS": "ok", "NOT_APPLICABLE": "n/a", "XFAIL": "k
 class Options:
     """How the console is to look.
 
-    quiet: no progress and no matrix, one line a failure, the verdict. live: a line that moves, where the stream is a
-    terminal; else a line a finished trace. color: None decides by the stream, NO_COLOR and FORCE_COLOR. width: columns,
-    None asks the terminal. run_log: where run.jsonl is written, to point there.
+    quiet: no progress and no matrix, one line a failure, the verdict. progress: whether traces are told as they come.
+    live: a line that moves, where the stream is a terminal; else a line a finished trace. color: None decides by the
+    stream, NO_COLOR and FORCE_COLOR. width: columns, None asks the terminal. run_log: where run.jsonl is written, to
+    point there.
     """
 
     quiet: bool = False
+    progress: bool = True
     live: bool = True
     color: bool | None = None
     width: int | None = None
@@ -102,7 +104,7 @@ class Console:
         traces = started.traces.count
         scope = f": {traces} trace{'' if traces == 1 else 's'}, seed {started.seed}"
         self._screen.paragraph(0, "", (name(started), "bold"), f" via {route}" if route else "", scope)
-        if self._options.live and self._screen.interactive:
+        if self._options.live and self._options.progress and self._screen.interactive:
             self._live = self._screen.live(self._progress)
             self._live.start()
 
@@ -113,7 +115,8 @@ class Console:
             return
         self._shown.add(trace)
         found = counts(check for check in self._ledger.checks if check.trace == trace)
-        if self._options.quiet or (self._live is not None and not UNEXPECTED & found.keys()):
+        muted = self._options.quiet or not self._options.progress
+        if muted or (self._live is not None and not UNEXPECTED & found.keys()):
             return
         error = self._ledger.errors[trace]
         verdict: Verdict = worst(found) or (error.verdict if error else "NOT_APPLICABLE")

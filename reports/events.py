@@ -17,13 +17,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 __all__ = [
-    "SCHEMA_VERSION", "VERDICTS", "AdapterStamp", "Checked", "Consumer", "ContractStamp", "Event", "HarnessStamp",
-    "JsonObject", "KnownDeviation", "Level", "Note", "Observed", "RunEnded", "RunStarted", "TraceError",
+    "READABLE_VERSIONS", "SCHEMA_VERSION", "VERDICTS", "AdapterStamp", "Checked", "Consumer", "ContractStamp", "Event",
+    "HarnessStamp", "JsonObject", "KnownDeviation", "Level", "Note", "Observed", "RunEnded", "RunStarted", "TraceError",
     "TraceSetStamp", "TraceStarted", "Verdict",
 ]  # fmt: skip
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised with every change of the lines of run.jsonl; a reader refuses the versions that it does not know."""
+READABLE_VERSIONS = (1, 2)
+"""What is read: records of version 1 lack only the evidence, so they can be shown and not be judged again."""
 
 JsonObject: TypeAlias = dict[str, Any]
 Level: TypeAlias = Literal["MUST", "SHOULD"]
@@ -158,6 +160,12 @@ class Observed(_Data):
     """Text of the harness's own in the prompts (system prompt, reminders): kept, not judged."""
     volatile: JsonObject = field(default_factory=dict)
     """Timings in seconds, raw ids, oddities."""
+    trace_sha256: str = ""
+    """Hash of the trace's file; empty in records of version 1."""
+    steps_sha256: str = ""
+    """Hash of what is played of the trace: all but its title and its expectations."""
+    evidence: JsonObject = field(default_factory=dict)
+    """What the verdicts rest on, for `forkproof rejudge`; its form is the suite's own, told by its `version`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from forkproof.reports.events import (
-    SCHEMA_VERSION,
+    READABLE_VERSIONS,
     Checked,
     Event,
     JsonObject,
@@ -30,9 +30,11 @@ from forkproof.reports.events import (
 from forkproof.reports.lines import MalformedEvent, decode, encode
 from forkproof.reports.redaction import Redactor
 
-__all__ = ["FILE_NAME", "RunLog", "RunLogError", "RunRecord", "UnreadableRun", "UnwritableRun", "read"]
+__all__ = ["FILE_NAME", "PACKED_NAME", "RunLog", "RunLogError", "RunRecord", "UnreadableRun", "UnwritableRun", "read"]
 
 FILE_NAME = "run.jsonl"
+PACKED_NAME = "run.jsonl.xz"
+"""A record that is kept for others: compressed, and without its volatile members."""
 
 
 class RunLogError(Exception):
@@ -182,9 +184,9 @@ def read(path: Path) -> RunRecord:
     A run that was killed is read as far as it goes. Raises `UnreadableRun`, with the line's number, for anything that a
     kill does not explain.
     """
-    file = path / FILE_NAME if path.is_dir() else path
+    file = _within(path) if path.is_dir() else path
     try:
-        content = file.read_bytes()
+        content = _content(file)
     except OSError as error:
         raise UnreadableRun(
             f"{file} can't be read: {error.strerror or error}", "`forkproof run ... --out DIR` writes DIR/run.jsonl"
@@ -199,6 +201,24 @@ def read(path: Path) -> RunRecord:
             truncated = True
     _check_order(file, events)
     return RunRecord(file, tuple(events), truncated)
+
+
+def _within(folder: Path) -> Path:
+    plain, packed = folder / FILE_NAME, folder / PACKED_NAME
+    return packed if packed.is_file() and not plain.is_file() else plain
+
+
+def _content(file: Path) -> bytes:
+    if file.suffix != ".xz":
+        return file.read_bytes()
+    import lzma
+
+    try:
+        return lzma.decompress(file.read_bytes())
+    except (lzma.LZMAError, EOFError) as error:
+        raise UnreadableRun(
+            f"{file}: not compressed as .xz, or cut off ({error})", "take it again from where it was published"
+        ) from error
 
 
 def _numbered(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -224,7 +244,8 @@ def _event(file: Path, number: int, line: bytes) -> Event:
 
 def _check_version(file: Path, data: JsonObject) -> None:
     version = data.get("schema") if isinstance(data, dict) else None
-    if version not in (None, SCHEMA_VERSION):
+    if version not in (None, *READABLE_VERSIONS):
+        readable = " and ".join(map(str, READABLE_VERSIONS))
         raise UnreadableRun(
             f"{file}:1: the record's schema is version {version}, this forkproof reads version {SCHEMA_VERSION}",
             "read it with the version of forkproof that the first line names as `suite`",

@@ -230,8 +230,8 @@ HEADER, *REST = (encode(e) for e in sample.green())
         ([HEADER, *REST, REST[0]], rf":{len(REST) + 2}: stands after the end"),
         ([HEADER, *REST[:2], *REST[3:]], r":13: the end counts .*5 PASS; the lines before it hold .*4 PASS"),
         (
-            [HEADER.replace('"schema":1', '"schema":2'), *REST],
-            r":1: the record's schema is version 2, .* reads version 1",
+            [HEADER.replace('"schema":2', '"schema":3'), *REST],
+            r":1: the record's schema is version 3, .* reads versions 1 and 2",
         ),
         ([HEADER, "\N{LATIN SMALL LETTER E WITH ACUTE}", *REST], r":2: not JSON"),
     ],
@@ -255,5 +255,5 @@ def test_every_run_has_its_header(tmp_path: Path) -> None:
     """The header of a record is typed and says what was certified, by what."""
     header = read(write(tmp_path, sample.green())).started
     assert isinstance(header, RunStarted)
-    assert (header.schema, header.suite, header.contract.revision, header.traces.count) == (1, "0.1.0", "1", 3)
+    assert (header.schema, header.suite, header.contract.revision, header.traces.count) == (2, "0.1.0", "1", 3)
     assert header.adapter.capabilities == ["fork.before", "tool.write"]
