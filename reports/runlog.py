@@ -179,7 +179,7 @@ class RunRecord:
 
 
 def read(path: Path) -> RunRecord:
-    """The record at `path`, a run.jsonl or the directory that holds one.
+    """The record at `path`, a run.jsonl, one that is compressed as run.jsonl.xz, or the directory that holds one.
 
     A run that was killed is read as far as it goes. Raises `UnreadableRun`, with the line's number, for anything that a
     kill does not explain.
@@ -247,7 +247,7 @@ def _check_version(file: Path, data: JsonObject) -> None:
     if version not in (None, *READABLE_VERSIONS):
         readable = " and ".join(map(str, READABLE_VERSIONS))
         raise UnreadableRun(
-            f"{file}:1: the record's schema is version {version}, this forkproof reads version {SCHEMA_VERSION}",
+            f"{file}:1: the record's schema is version {version}, this forkproof reads versions {readable}",
             "read it with the version of forkproof that the first line names as `suite`",
         )
 
