@@ -16,7 +16,7 @@ def create(choice: Choice) -> Adapter:
     """A fresh adapter for `acp:PATH`, a user's recipe, or `acp:NAME`, one that comes with forkproof."""
     if choice.place is not None:
         return from_recipe(choice.place, choice.variant, choice.wire)
-    return shipped(choice.name.removeprefix("acp:"), choice.version, choice.variant, choice.wire)
+    return shipped(choice.name, choice.version, choice.variant, choice.wire)
 
 
 def from_recipe(recipe: Path, variant: str | None = None, wire: str | None = None) -> Adapter:
@@ -30,10 +30,13 @@ def from_recipe(recipe: Path, variant: str | None = None, wire: str | None = Non
 
 
 def shipped(name: str, version: str | None = None, variant: str | None = None, wire: str | None = None) -> Adapter:
-    """A fresh adapter for a recipe that comes with forkproof, its program installed by us. Raises `NotInstalled`."""
+    """A fresh adapter for a recipe that comes with forkproof, its program installed by us. Raises `NotInstalled`.
+
+    `name` is the harness's: `goose`, `acp:opencode`.
+    """
     from forkproof.adapters.acp.adapter import AcpAdapter
     from forkproof.adapters.acp.recipe import load
     from forkproof.adapters.installation import installed
 
-    read = load(Path(__file__).with_name("recipes") / f"{name}.toml").chosen(variant, wire)
+    read = load(Path(__file__).with_name("recipes") / f"{name.removeprefix('acp:')}.toml").chosen(variant, wire)
     return AcpAdapter(read, installed(name, version), variant=variant or "")

@@ -21,6 +21,8 @@ Meta: TypeAlias = Mapping[str, Any]
 
 _CLASSES = {
     "none": "forkproof.adapters.acp.extension:Plain",
+    "air": "forkproof.adapters.acp.cuts:AirExtension",
+    "message-id": "forkproof.adapters.acp.cuts:MessageIdExtension",
     "goose": "forkproof.adapters.goose.extension:GooseExtension",
 }
 
