@@ -69,6 +69,15 @@ _ENTRIES = (
         {"state-machine": "its second engine (GOOSE_STATE_MACHINE)"},
         ("chat", "responses", "messages"),
     ),
+    Entry("OpenCode over ACP", "forkproof.adapters.acp", Choice("acp:opencode"), wires=("chat",)),
+    Entry("Kimi Code over ACP", "forkproof.adapters.acp", Choice("acp:kimi-code"), wires=("chat",)),
+    Entry("OpenAI Codex over ACP (codex-acp)", "forkproof.adapters.acp", Choice("acp:codex-acp"), wires=("responses",)),
+    Entry(
+        "Claude Code over ACP (claude-agent-acp)",
+        "forkproof.adapters.acp",
+        Choice("acp:claude-agent-acp"),
+        wires=("messages",),
+    ),
 )
 
 
