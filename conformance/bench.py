@@ -70,9 +70,10 @@ class Bench:
     `create` makes a fresh adapter. An adapter that has no process, or can't renew one, gets a new one for each trace.
     """
 
-    def __init__(self, create: Callable[[], Adapter], isolation: Isolation) -> None:
+    def __init__(self, create: Callable[[], Adapter], isolation: Isolation, chaos: int | None = None) -> None:
         self._create = create
         self._isolation = isolation
+        self._chaos = chaos
         self._shared: _Shared | None = None
 
     async def observe(self, trace: Trace, slug: str, seed: int, deadlines: Deadlines) -> Observation:
@@ -82,9 +83,9 @@ class Bench:
             if self._shared is not None:
                 # One process at a time: two would be a load that no run with `trace` has.
                 await self._shared.end()
-            return await observe(fresh, trace, slug, seed, deadlines)
+            return await observe(fresh, trace, slug, seed, deadlines, self._chaos)
         if self._shared is None:
-            self._shared = await _Shared.open()
+            self._shared = await _Shared.open(self._chaos)
         return await self._shared.observe(fresh, trace, slug, seed, deadlines)
 
     async def close(self) -> None:
@@ -101,20 +102,20 @@ def _can_share(adapter: Adapter) -> bool:
 class _Shared:
     """The server and the directory of a run, and the process that serves its traces one after another."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, chaos: int | None) -> None:
         """Use `open`."""
         self._root = root
         self._model = _Switch()
-        self._server = _server(self._model, self._native_call, self._id)
+        self._server = _server(self._model, self._native_call, self._id, chaos)
         self._adapter: Adapter | None = None
         self._ids: Callable[[str], str] = Ids("")
         self._roots = 0
         self._notes: list[str] = []
 
     @classmethod
-    async def open(cls) -> _Shared:
+    async def open(cls, chaos: int | None) -> _Shared:
         """With a server that listens; no process yet."""
-        shared = cls(_directory())
+        shared = cls(_directory(), chaos)
         try:
             await shared._server.__aenter__()
         except BaseException:
@@ -203,11 +204,14 @@ def _directory() -> Path:
     return Path(tempfile.mkdtemp(prefix="forkproof-")).resolve()
 
 
-def _server(model: _Switch, native: Callable[[ToolUse], NativeCall], ids: Callable[[str], str]) -> ModelServer:
+def _server(
+    model: _Switch, native: Callable[[ToolUse], NativeCall], ids: Callable[[str], str], chaos: int | None
+) -> ModelServer:
     """Not started yet. Imported late: only a real harness needs it."""
+    from forkproof.adapters.model.chaos import Chaos
     from forkproof.adapters.model.server import ModelServer
 
-    return ModelServer(model, native, ids)
+    return ModelServer(model, native, ids, chaos=None if chaos is None else Chaos(chaos))
 
 
 class _Switch:

@@ -181,6 +181,7 @@ class Suite:
             Deadlines(start=deadline, operation=deadline) if deadline else Deadlines(),
             known,
             isolation=option("forkproof_isolation"),
+            chaos=option("forkproof_chaos"),
         )
         self.recorder: Recorder | None = None
         if self._worker is None:

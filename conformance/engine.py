@@ -46,11 +46,13 @@ class Engine:
     deadlines: Deadlines = field(default_factory=Deadlines)
     baseline: Baseline | None = None
     isolation: Isolation = "trace"
+    chaos: int | None = None
+    """The seed of disturbed answers of the model; None to leave them as they are."""
     _bench: Bench = field(init=False)
     _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def __post_init__(self) -> None:
-        self._bench = Bench(self.entry.create, self.isolation)
+        self._bench = Bench(self.entry.create, self.isolation, self.chaos)
 
     def __enter__(self) -> Self:
         """Nothing is started before the first trace."""
@@ -88,6 +90,7 @@ class Engine:
     def _event(self, check: Judged, result: CheckResult) -> Checked:
         harness, *options = self.entry.choice.words
         options += ["--isolation", self.isolation] if self.isolation != "trace" else []
+        options += ["--chaos", str(self.chaos)] if self.chaos is not None else []
         replay = " ".join(("forkproof run", harness, result.id, *options, "--seed", str(self.seed)))
         known = self.baseline.deviations.get(result.id) if self.baseline else None
         return checked(

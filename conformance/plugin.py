@@ -25,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--baseline", metavar="FILE", help="known deviations (deviations.yaml), strict both ways")
     add("--forkproof-out", metavar="DIR", help="write run.jsonl there")
     add("--forkproof-seed", type=int, metavar="N", help="seed of the markers; the same seed gives the same record")
+    add("--forkproof-chaos", type=int, metavar="N", help="disturb the model's answers on their way, by this seed")
     add("--forkproof-deadline", type=float, metavar="SECONDS", help="how long the start and each operation may take")
     add(
         "--forkproof-isolation",

@@ -61,6 +61,7 @@ class Recorder:
     interrupted: bool = False
     profile: str | None = None
     isolation: Isolation = "trace"
+    chaos: int | None = None
     _verdicts: Counter[str] = field(default_factory=Counter)
     _checks: dict[str, Checked] = field(default_factory=dict)
     _planned: int = 0
@@ -87,6 +88,7 @@ class Recorder:
             whole=not suite.wanted,
             profile=suite.profile,
             isolation=suite.engine.isolation,
+            chaos=suite.engine.chaos,
         )
         out, console = config.getoption("forkproof_out"), config.getoption("forkproof_console")
         if out:
@@ -113,7 +115,7 @@ class Recorder:
             profile=self.profile,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        self.emit(replace(started, isolation=self.isolation))
+        self.emit(replace(started, isolation=self.isolation, chaos=self.chaos))
 
     def emit(self, event: Event) -> None:
         """Count the event and hand it on."""

@@ -67,15 +67,21 @@ class CurrentScript:
         """As `protocol.Model`."""
         await self.script.released(stall)
 
+    def converse(self) -> str:
+        """The id of a new conversation that the provider keeps."""
+        return self.script.store.converse()
 
-async def observe(adapter: Adapter, trace: Trace, slug: str, seed: int, deadlines: Deadlines) -> Observation:
-    """Play a trace and its control runs on a fresh adapter.
+
+async def observe(
+    adapter: Adapter, trace: Trace, slug: str, seed: int, deadlines: Deadlines, chaos: int | None = None
+) -> Observation:
+    """Play a trace and its control runs on a fresh adapter; `chaos` is the seed of disturbed answers, if they are.
 
     An `AdapterError` ends the trial and is part of the observation, with everything seen before it.
     """
     observer = Observer(adapter, trace, slug, seed)
     with _private_root(needed=adapter.needs_server) as root:
-        async with _endpoint(adapter, observer.model, Ids(nonce_for(seed, slug, "ids"))) as server:
+        async with _endpoint(adapter, observer.model, Ids(nonce_for(seed, slug, "ids")), chaos) as server:
             endpoint: Endpoint | None = None if server is None else server.endpoint
             try:
                 await observer.run(observer.trial(root, endpoint, deadlines))
@@ -208,12 +214,16 @@ def _private_root(*, needed: bool) -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def _endpoint(adapter: Adapter, model: CurrentScript, ids: Ids) -> AsyncIterator[ModelServer | None]:
+async def _endpoint(
+    adapter: Adapter, model: CurrentScript, ids: Ids, chaos: int | None
+) -> AsyncIterator[ModelServer | None]:
     """The model server, where the harness reaches the model over HTTP."""
     if not adapter.needs_server:
         yield None
         return
+    from forkproof.adapters.model.chaos import Chaos
     from forkproof.adapters.model.server import ModelServer
 
-    async with ModelServer(model, adapter.native_call, ids) as server:
+    disturbed = None if chaos is None else Chaos(chaos)
+    async with ModelServer(model, adapter.native_call, ids, chaos=disturbed, converse=model.converse) as server:
         yield server

@@ -109,6 +109,8 @@ class RunStarted(_Data):
     """The certification level that was asked for, if one was."""
     isolation: Literal["trace", "run"] = "trace"
     """Whether each trace had a harness process of its own, or those that can shared one."""
+    chaos: int | None = None
+    """The seed by which the model's answers were disturbed on their way; None where they were not."""
     volatile: JsonObject = field(default_factory=dict)
     """`started` (ISO 8601, with offset), `python`, `platform`; nothing that names the machine or its user."""
 

@@ -42,6 +42,7 @@ crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
 @click.option("--profile", type=click.Choice(("core", "extended")), help="Only this certification level's clauses.")
 @click.option("--baseline", type=click.Path(dir_okay=False), help="Known deviations, strict both ways.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the markers; the same seed gives the same record.")
+@click.option("--chaos", type=click.IntRange(0), metavar="SEED", help="Disturb the model's answers on their way.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Traces played at once.")
 @click.option(
     "--deadline",
@@ -69,6 +70,7 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     profile: str | None,
     baseline: str | None,
     seed: int | None,
+    chaos: int | None,
     jobs: int,
     deadline: float | None,
     isolation: str,
@@ -113,6 +115,7 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
     for option, value in (("variant", variant), ("wire", wire), ("profile", profile)):
         arguments += [f"--forkproof-{option}", value] if value else []
     arguments += ["--forkproof-seed", str(seed)] if seed is not None else []
+    arguments += ["--forkproof-chaos", str(chaos)] if chaos is not None else []
     arguments += ["--forkproof-deadline", str(deadline)] if deadline else []
     arguments += ["--forkproof-isolation", isolation]
     for check in selection.checks:
