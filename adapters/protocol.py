@@ -140,7 +140,8 @@ class Description:
 
     `policies` are choices that the contract leaves open, e.g. `busy_source: refuse`. `unobservable` names things that
     no channel of this route shows, e.g. `record.source` over plain ACP. `wire` names the codec, `variant` which of the
-    harness's own ways to work this is, empty for its default.
+    harness's own ways to work this is, empty for its default. `models` maps names of models on the wire to a trace's,
+    for a harness that takes no name which it does not know.
     """
 
     harness: str
@@ -152,6 +153,7 @@ class Description:
     binary_sha256: str = ""
     route: str = ""
     variant: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 class Adapter(Protocol):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from forkproof.adapters.errors import AdapterError, HarnessHung
@@ -56,11 +57,16 @@ def run_to_end(runner: asyncio.Runner, trial: Coroutine[Any, Any, Observation]) 
 class CurrentScript:
     """The model of the part that is being played; the harness's process outlives a part, the script does not."""
 
-    def __init__(self, script: ScriptedModel) -> None:
+    def __init__(self, script: ScriptedModel, models: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`models` as in `protocol.Description`."""
         self.script = script
+        self._models = models
 
     async def respond(self, request: ModelRequest) -> ModelReply:
         """As `protocol.Model`."""
+        if request.prompt.model in self._models:
+            named = replace(request.prompt, model=self._models[request.prompt.model])
+            request = replace(request, prompt=named)
         return await self.script.respond(request)
 
     async def released(self, stall: str) -> None:
@@ -115,7 +121,7 @@ class Observer:
         self.settled = False
         parts = ("main", *map(_control, control_sets(trace)))
         self.nonces = frozenset(nonce_for(seed, slug, part) for part in parts)
-        self.model = CurrentScript(self._script("main"))
+        self.model = CurrentScript(self._script("main"), self._description.models)
         self.person = CurrentPerson(ScriptedPerson(self.model.script.markers))
 
     def trial(self, root: Path, endpoint: Endpoint | None, deadlines: Deadlines) -> Trial:

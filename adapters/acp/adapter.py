@@ -94,6 +94,7 @@ class AcpAdapter:
             binary_sha256=self._installation.sha256,
             route=route(self._recipe),
             variant=self._variant,
+            models={theirs: ours for ours, theirs in self._recipe.values.get("model", {}).items()},
         )
 
     async def start(self, trial: Trial) -> DiskWorld:

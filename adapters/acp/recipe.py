@@ -97,8 +97,8 @@ class Overlay(_Part):
     """What is other where the agent is run in one of its variants, or over another wire format.
 
     says: what it is, in a few words. env and files: put over the recipe's own, name by name. capabilities and
-    unobservable: added to the recipe's; without: capabilities that it does not have here. policies: put over the
-    recipe's. wire: the codec that a variant brings with it.
+    unobservable: added to the recipe's; without: capabilities that it does not have here. policies and values: put
+    over the recipe's. wire: the codec that a variant brings with it.
     """
 
     says: str = ""
@@ -108,6 +108,7 @@ class Overlay(_Part):
     capabilities: frozenset[Dotted] = frozenset()
     without: frozenset[Dotted] = frozenset()
     policies: Mapping[str, str] = {}
+    values: Mapping[str, Mapping[str, str]] = {}
     unobservable: frozenset[Dotted] = frozenset()
 
 
@@ -184,6 +185,7 @@ def _under(recipe: Recipe, overlay: Overlay) -> Recipe:
             "files": {**recipe.files, **overlay.files},
             "capabilities": (recipe.capabilities | overlay.capabilities) - overlay.without,
             "policies": {**recipe.policies, **overlay.policies},
+            "values": {**recipe.values, **overlay.values},
             "unobservable": recipe.unobservable | overlay.unobservable,
         }
     )

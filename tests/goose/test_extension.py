@@ -242,7 +242,9 @@ def test_the_shipped_recipe_is_whole() -> None:
     recipe = load(RECIPE)
     assert (recipe.name, recipe.wire, recipe.extension) == ("goose", "chat", "goose")
     assert {"fork.before", "fork.after", "fork.head", "compact", "cancel", "import"} <= recipe.capabilities
-    assert recipe.policies == {"busy_source": "interrupt"}
+    assert recipe.policies["busy_source"] == "interrupt"
+    assert set(recipe.variants) == {"state-machine"}
+    assert set(recipe.wires) == {"responses", "messages"}
 
 
 def test_a_goose_that_is_not_there_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
