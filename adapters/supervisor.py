@@ -46,7 +46,7 @@ class Grace:
         return cls(close=seconds * 0.5, term=seconds * 0.3, kill=seconds * 0.2)
 
 
-AFTER_A_HANG = Grace(close=0.0, term=0.5, kill=1.0)
+AFTER_A_HANG = Grace(close=0.0, term=0.3, kill=0.7)
 """It had its time already: a TIMEOUT stands at most two seconds after the deadline."""
 
 
@@ -116,6 +116,10 @@ class Supervised:
     def read_now(self, seconds: float) -> bytes:
         """As `read`, without giving the loop back; what waits to be sent is sent meanwhile. Raises `TimeoutError`."""
         return self._stdout.read_now(self._stdin, seconds)
+
+    def close_input(self) -> None:
+        """End its standard input; what waits to be sent is dropped. A program that was written for it then ends."""
+        self._stdin.close()
 
     def stderr(self, lines: int | None = None) -> str:
         """The end of standard error, at most 64 KiB, printable; only the last `lines`, if given."""

@@ -143,6 +143,11 @@ class StdioAdapter:
             shutil.rmtree(self._own_root, ignore_errors=True)
         self._disk = self._own_root = None
 
+    @property
+    def talk(self) -> Talk | None:
+        """The talk with the process, once it was started."""
+        return self._talk
+
     def diagnostics(self) -> str:
         """The end of the program's standard error, and what it sent that belongs to nothing."""
         if self._talk is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import tempfile
 import threading
 from pathlib import Path
@@ -25,20 +24,19 @@ def described(program: Program, deadlines: Deadlines) -> m.Described:
     """What the program declares. Raises what `Talk.open` raises, and `Garbage` for a description that can't be."""
     state = program.state()
     if state not in _KNOWN:
-        _KNOWN[state] = _in_a_thread(_ask(program, deadlines))
+        with tempfile.TemporaryDirectory(prefix="forkproof-", ignore_cleanup_errors=True) as private:
+            _KNOWN[state] = _in_a_thread(_ask(program, Path(private).resolve() / "home", deadlines))
     return _KNOWN[state]
 
 
-async def _ask(program: Program, deadlines: Deadlines) -> m.Described:
-    with tempfile.TemporaryDirectory(prefix="forkproof-", ignore_cleanup_errors=True) as private:
-        home = Path(os.path.realpath(private)) / "home"
-        talk = await Talk.open(program, home, deadlines)
-        try:
-            found: m.Described = await talk.ask("describe", m.Nothing(), deadlines.start)
-            check_described(found)
-            return found
-        finally:
-            await talk.stop()
+async def _ask(program: Program, home: Path, deadlines: Deadlines) -> m.Described:
+    talk = await Talk.open(program, home, deadlines)
+    try:
+        found: m.Described = await talk.ask("describe", m.Nothing(), deadlines.start)
+        check_described(found)
+        return found
+    finally:
+        await talk.stop()
 
 
 def check_described(found: m.Described) -> None:
