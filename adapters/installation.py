@@ -12,13 +12,12 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from forkproof.adapters import child
+from forkproof.adapters import child, node
 from forkproof.adapters.errors import NotInstalled, StartFailed
 from forkproof.adapters.packages import Package, request
 
@@ -141,8 +140,8 @@ def digest(file: Path) -> str:
 def printed_version(binary: Path, *, needs_node: bool = False) -> str:
     """The version that a program prints for `--version`, run with a HOME of its own and a deadline.
 
-    The first `1.2.3` in what it prints counts (`codex-cli 0.171.0`, ` 1.52.0`). Raises `StartFailed`, and
-    `NotInstalled` where it needs Node and there is none.
+    The first `1.2.3` in what it prints counts (`codex-cli 0.171.0`, ` 1.52.0`); some print it to standard error.
+    Raises `StartFailed`, and `NotInstalled` where it needs Node and there is none.
     """
     command = (*_command(binary, needs_node=needs_node), "--version")
     with tempfile.TemporaryDirectory(prefix="forkproof-") as private:
@@ -151,7 +150,7 @@ def printed_version(binary: Path, *, needs_node: bool = False) -> str:
             ended = child.run(command, environment=environment, directory=Path(private), deadline=_VERSION_SECONDS)
         except OSError as error:
             raise StartFailed(f"{binary} does not start: {error}", "is it a program for this machine?") from error
-    found = re.search(r"\d+\.\d+\.\d+[-.\w]*", ended.out)
+    found = next(filter(None, (re.search(r"\d+\.\d+\.\d+[-.\w]*", said) for said in (ended.out, ended.err))), None)
     if ended.status != 0 or found is None:
         how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
         said = (ended.err.strip() or ended.out.strip())[-300:] or "nothing"
@@ -162,10 +161,7 @@ def printed_version(binary: Path, *, needs_node: bool = False) -> str:
 def _command(binary: Path, *, needs_node: bool) -> tuple[str, ...]:
     if not needs_node:
         return (str(binary),)
-    node = shutil.which("node")
-    if node is None:
-        raise NotInstalled(f"{binary.name} is a script for Node, and no `node` is on the PATH", "install Node.js")
-    return (node, str(binary))
+    return (str(node.find().program), str(binary))
 
 
 def _others(folder: Path) -> list[str]:

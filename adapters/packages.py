@@ -46,10 +46,12 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """How one harness is published. The templates take `{version}`, `{platform}` and `{triple}`.
+    """How one harness is published. The templates take `{package}`, `{version}`, `{platform}` and `{triple}`.
 
-    `platforms` maps a platform tag to the compiler's triple; `tested` are further versions that forkproof was run on;
-    `sizes` maps (version, platform) to bytes once unpacked. `needs_node` says that the program is a script for Node.
+    `package` is the npm package, where a template asks for it; `renamed` is what it was called once, by the beginning
+    of those versions. `platforms` maps a platform tag to the compiler's triple; `tested` are further versions that
+    forkproof was run on; `sizes` maps (version, platform) to bytes once unpacked. `needs_node` says that the program is
+    a script for Node.
     """
 
     name: str
@@ -62,6 +64,8 @@ class Package:
     tested: tuple[str, ...] = ()
     sizes: Mapping[tuple[str, str], int] = field(default_factory=dict)
     needs_node: bool = False
+    package: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variable(self) -> str:
@@ -77,8 +81,10 @@ class Package:
             )
         chosen = version or self.pinned
 
+        package = next((name for prefix, name in self.renamed.items() if chosen.startswith(prefix)), self.package)
+
         def fill(template: str) -> str:
-            return template.format(version=chosen, platform=tag, triple=self.platforms[tag])
+            return template.format(package=package, version=chosen, platform=tag, triple=self.platforms[tag])
 
         return Release(
             name=self.name,
@@ -165,6 +171,20 @@ PACKAGES: Mapping[str, Package] = {
         platforms={"linux-x64": "", "linux-arm64": "", "darwin-x64": "", "darwin-arm64": ""},
         sizes={("2.1.0", "linux-x64"): 126_000_000},
         needs_node=True,
+    ),
+    "pi": Package(
+        name="pi",
+        pinned="1.6.0",
+        tested=("1.5.0", "0.73.1"),
+        spec="{package}@{version}",
+        asked="{package}@{version}",
+        folder="{package}",
+        programs=("dist/bundle/cli.js", "dist/cli.js"),
+        platforms={"linux-x64": "", "linux-arm64": "", "darwin-x64": "", "darwin-arm64": ""},
+        needs_node=True,
+        package="@earendil-works/pi-coding-agent",
+        # The package moved with release 0.74.0.
+        renamed={"0.73.": "@mariozechner/pi-coding-agent"},
     ),
 }
 

@@ -78,6 +78,13 @@ _ENTRIES = (
         Choice("acp:claude-agent-acp"),
         wires=("messages",),
     ),
+    Entry(
+        "pi through `pi --mode rpc`",
+        "forkproof.adapters.pi",
+        Choice("pi"),
+        {"threads": "Anthropic's message threads, over the wire format messages"},
+        ("chat", "responses", "messages"),
+    ),
 )
 
 

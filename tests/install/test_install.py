@@ -334,7 +334,7 @@ def test_a_harness_that_is_a_script_for_node_fits(tmp_path: Path, monkeypatch: p
     """A package may hold a script in place of a program: Node runs it, and the newest known layout wins."""
     node = tmp_path / "bin" / "node"
     node.parent.mkdir()
-    node.write_text('#!/bin/sh\nexec /bin/sh "$@"\n')
+    node.write_text('#!/bin/sh\n[ "$1" = --version ] && echo v999.0.0 && exit\nexec /bin/sh "$@"\n')
     node.chmod(0o755)
     monkeypatch.setenv("PATH", f"{node.parent}{os.pathsep}/usr/bin:/bin")
     package = Package(
@@ -355,6 +355,6 @@ def test_a_harness_that_is_a_script_for_node_fits(tmp_path: Path, monkeypatch: p
     manifest.write(tmp_path / "prefix")
     found = installation.at(tmp_path / "prefix")
     assert found.command == (str(node), str(tmp_path / "prefix/node_modules/@x/scripted/dist/bundle/cli.js"))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotInstalled, match="no `node`"):
+    monkeypatch.setenv("FORKPROOF_NODE", str(tmp_path / "nothing"))
+    with pytest.raises(NotInstalled, match=r"script for Node\.js .* does not run"):
         _ = found.command
