@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from forkproof.conformance.collection import Suite
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "trace_set"]
 
 USAGE = 3
 SUITE_FAULT = 4
@@ -198,16 +198,6 @@ class Recorder:
         }
 
 
-def _selected(targets: Sequence[str]) -> list[Path]:
-    """The trace files below pytest's arguments: paths, node ids, or with `--pyargs` the names of packages."""
-    found: dict[Path, None] = {}
-    for target in targets:
-        name = target.partition("::")[0]
-def spent(since: float) -> Mapping[str, float]:
-    """What this process took itself, no child of it: `cpu` seconds since this `time.process_time`, `peak_rss_mb`."""
-    return {"cpu": time.process_time() - since, "peak_rss_mb": _peak_rss_mb()}
-
-
 def trace_set(files: Sequence[Path]) -> TraceSetStamp:
     """How these trace files are told in a record."""
     digest = hashlib.sha256()
@@ -216,6 +206,11 @@ def trace_set(files: Sequence[Path]) -> TraceSetStamp:
     return TraceSetStamp(count=len(files), sha256=digest.hexdigest())
 
 
+def _selected(targets: Sequence[str]) -> list[Path]:
+    """The trace files below pytest's arguments: paths, node ids, or with `--pyargs` the names of packages."""
+    found: dict[Path, None] = {}
+    for target in targets:
+        name = target.partition("::")[0]
         places = [Path(name)] if Path(name).exists() else _package(name)
         with suppress(NoTraceError):  # a folder of other tests
             found |= dict.fromkeys(discover(places) if places else [])
