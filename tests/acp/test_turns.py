@@ -87,7 +87,7 @@ def test_what_the_client_does_not_offer_is_no_method(tmp_path: Path) -> None:
     async def story() -> None:
         async with running(tmp_path) as (adapter, world):
             session, _ = await opened(adapter, world)
-            assert await adapter.perform(SendPrompt(session, "FS")) == TurnEnded("end_turn")
+            assert await adapter.perform(SendPrompt(session, "READ /etc/hostname")) == TurnEnded("end_turn")
             assert "-32601" in said(adapter)
 
     asyncio.run(story())

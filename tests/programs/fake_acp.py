@@ -2,9 +2,10 @@
 
 `python fake_acp.py --clock FILE [--fault NAME]...`. Its sessions hold rows with a stamp in whole seconds, like Goose's,
 and its private methods have Goose's names. The stamp is the number in FILE, so that a test owns the time. A prompt's
-words steer it: `STAY` keeps the turn open until it is cancelled, `ASK` asks for permission, `FS` asks the client for a
-file, `ODD` sends updates that no schema knows, `DIE` ends the process, `GARBAGE` writes a line that is no JSON, `FAIL`
-answers with an error.
+words steer it: `STAY` keeps the turn open until it is cancelled, `ASK` asks for permission, to run the command behind
+it if there is one, `READ PATH` and `WRITE PATH` ask the client for a file, `ODD` sends updates that no schema knows,
+`DIE` ends the process, `GARBAGE` writes a line that is no JSON, `FAIL` answers with an error. Its sessions are kept in
+HOME, so that another process finds them.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ class Agent:
         self.sessions: dict[str, Json] = {}
         self.open: dict[str, Json] = {}
         self.asked: dict[str, Json] = {}
+        self.store = Path(os.environ.get("HOME", "."), "fake-sessions.json")
+        if self.store.is_file():
+            self.sessions = json.loads(self.store.read_text(encoding="utf-8"))
 
     def now(self) -> int:
         return int(self.clock.read_text(encoding="utf-8"))
@@ -57,6 +61,7 @@ class Agent:
         else:
             try:
                 result = self.ask(method, message.get("params") or {}, message)
+                self.store.write_text(json.dumps(self.sessions), encoding="utf-8")
             except RefusalError as refusal:
                 self.send({"id": message["id"], "error": refusal.error})
             else:
@@ -81,7 +86,7 @@ class Agent:
         if "no-such-place" not in self.faults and not Path(cwd).is_dir():
             raise RefusalError(-32602, "Invalid params", "invalid directory path")
         name = f"20300101_{len(self.sessions) + 1}"
-        self.sessions[name] = {"cwd": cwd, "rows": rows, "effort": effort, "source": None}
+        self.sessions[name] = {"cwd": cwd, "rows": rows, "effort": effort, "mode": "auto", "source": None}
         options = [
             {"id": "model", "type": "select", "currentValue": "m1", "options": []},
             {"id": "thinking_effort", "type": "select", "currentValue": effort, "options": []},
@@ -117,15 +122,30 @@ class Agent:
         self.session(params["sessionId"])["effort"] = params["value"]
         return {}
 
+    def do_session_set_mode(self, params: Json, _message: Json) -> Json:
+        if params["modeId"] not in {"auto", "careful"}:
+            raise RefusalError(-32602, "Invalid params", f"no mode {params['modeId']}")
+        self.session(params["sessionId"])["mode"] = params["modeId"]
+        return {}
+
     def do_session_load(self, params: Json, _message: Json) -> Json:
-        self.session(params["sessionId"])["loaded"] = True
+        name = params["sessionId"]
+        session = self.session(name)
+        session["loaded"] = True
+        for number, row in enumerate(session["rows"]):
+            kind = "user_message_chunk" if row["role"] == "user" else "agent_message_chunk"
+            self.update(name, {"sessionUpdate": kind, "messageId": f"m{number}", "content": row["content"][0]})
+        return {"modes": {"currentModeId": session["mode"], "availableModes": []}}
+
+    def do_session_resume(self, params: Json, _message: Json) -> Json:
+        self.session(params["sessionId"])["resumed"] = True
         return {}
 
     def do_session_list(self, _params: Json, _message: Json) -> Json:
         # Two pages, so that a client that reads only the first is found out.
         names = list(self.sessions)
         page = names[1:] if "cursor" in _params else names[:1]
-        listed = [{"sessionId": n, "cwd": self.sessions[n]["cwd"]} for n in page]
+        listed = [{"sessionId": n, "cwd": self.sessions[n]["cwd"], "title": f"About {n}"} for n in page]
         more = {} if "cursor" in _params or len(names) < 2 else {"nextCursor": "p2"}
         return {"sessions": listed, **more}
 
@@ -143,6 +163,8 @@ class Agent:
 
     def do_session_delete(self, params: Json, _message: Json) -> Json:
         self.session(params["sessionId"])["deleted"] = True
+        if "keeps-deleted" not in self.faults:
+            del self.sessions[params["sessionId"]]
         return {}
 
     def do_session_import(self, params: Json, _message: Json) -> Json:
@@ -167,14 +189,23 @@ class Agent:
             return None
         self.row(session, "user", text)
         self.open[name] = message
+        if "message-ids" in self.faults:
+            number = len(session["rows"]) // 2
+            self.update(name, {"sessionUpdate": "user_message_chunk", "messageId": f"u-{number}"})
+            self.update(name, {"sessionUpdate": "agent_message_chunk", "messageId": f"a-{number}"})
         if "ODD" in text:
             self.update(name, {"sessionUpdate": "compaction_update", "nobody": ["knows"]})
             self.send({"method": "_vendor/notice", "params": {"of": "something"}})
         if "ASK" in text:
             options = [{"optionId": f"id-{k}", "kind": k} for k in ("allow_always", "allow_once", "reject_once")]
-            self.request(name, "session/request_permission", {"sessionId": name, "options": options})
-        elif "FS" in text:
-            self.request(name, "fs/read_text_file", {"sessionId": name, "path": "/etc/hostname"})
+            call = {"toolCallId": "t1", "rawInput": {"command": text.partition("ASK ")[2]}}
+            asked = {"sessionId": name, "options": options, "toolCall": call}
+            self.request(name, "session/request_permission", asked)
+        elif "READ " in text:
+            self.request(name, "fs/read_text_file", {"sessionId": name, "path": text.partition("READ ")[2]})
+        elif "WRITE " in text:
+            place = text.partition("WRITE ")[2]
+            self.request(name, "fs/write_text_file", {"sessionId": name, "path": place, "content": "written\n"})
         elif "STAY" in text:
             self.update(name, {"sessionUpdate": "tool_call", "toolCallId": "c1", "status": "in_progress"})
         else:
@@ -195,6 +226,8 @@ class Agent:
 
     def answered(self, message: Json) -> None:
         asked = self.asked.pop(message["id"])
+        if asked["session"] not in self.open:
+            return
         self.finish(asked["session"], "got " + json.dumps(message.get("result", message.get("error")), sort_keys=True))
 
     def finish(self, session: str, text: str, stop: str = "end_turn") -> None:
