@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 __all__ = ["Redactor"]
@@ -24,11 +24,12 @@ class Redactor:
 
     def __init__(self, secrets: Mapping[str, str] | None = None, paths: Mapping[str, str] | None = None) -> None:
         self._replacements = {**(paths or {}), **(secrets or {})}
-        patterns = {k: _BEGIN + re.escape(k) + _END for k in paths or {}} | {k: re.escape(k) for k in secrets or {}}
-        telling = sorted((k for k in patterns if k not in {"", "/"}), key=lambda k: (-len(k), k))
-        self._pattern = re.compile("|".join(patterns[k] for k in telling)) if telling else None
-        # As JSON writes them: what it escapes looks otherwise there.
-        self._written = tuple(json.dumps(k)[1:-1] for k in telling)
+        self._pattern = _pattern(paths or {}, secrets or {}, lambda literal: literal)
+        # As JSON writes the literals: what it escapes looks otherwise there.
+        self._written = _pattern(
+            paths or {}, secrets or {}, lambda literal: json.dumps(literal, ensure_ascii=False)[1:-1]
+        )
+        self._written_ascii = _pattern(paths or {}, secrets or {}, lambda literal: json.dumps(literal)[1:-1])
 
     @classmethod
     def of(cls, *, homes: Iterable[str] = (), keys: Iterable[str] = ()) -> Redactor:
@@ -46,16 +47,36 @@ class Redactor:
 
         Nearly no text holds one, and to look at the text as a whole is far cheaper than at each of its strings.
         """
-        return not any(literal in written for literal in self._written)
+        return self._written_ascii is None or self._written_ascii.search(written) is None
 
     def data(self, value: Any) -> Any:
-        """The same JSON data with every string and key redacted; `value` itself stays as it is."""
-        if self._pattern is None:
+        """The same JSON data with every string and key redacted, tuples as lists; `value` itself stays as it is.
+
+        What is no JSON is handed on.
+        """
+        if self._pattern is None or self._written is None:
             return value
+        try:
+            return json.loads(self._written.sub(self._replacement, json.dumps(value, ensure_ascii=False)))
+        except (TypeError, ValueError):  # no JSON; or what was found began within an escape of JSON's
+            return self._walked(value)
+
+    def _walked(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {self.data(k): self.data(v) for k, v in value.items()}
+            return {self._walked(k): self._walked(v) for k, v in value.items()}
         if isinstance(value, list | tuple):
-            return [self.data(v) for v in value]
+            return [self._walked(v) for v in value]
         return value
+
+    def _replacement(self, found: re.Match[str]) -> str:
+        literal = json.loads(f'"{found.group()}"')
+        return json.dumps(self._replacements[literal], ensure_ascii=False)[1:-1]
+
+
+def _pattern(paths: Iterable[str], secrets: Iterable[str], written: Callable[[str], str]) -> re.Pattern[str] | None:
+    """What finds every literal, the longest first, in a text that writes them in this way; None without any."""
+    patterns = {k: _BEGIN + re.escape(written(k)) + _END for k in paths} | {k: re.escape(written(k)) for k in secrets}
+    telling = sorted((k for k in patterns if k not in {"", "/"}), key=lambda k: (-len(k), k))
+    return re.compile("|".join(patterns[k] for k in telling)) if telling else None
