@@ -66,7 +66,17 @@ _ENTRIES = (
         "Goose through the Agent Client Protocol",
         "forkproof.adapters.goose",
         Choice("goose"),
-        {"state-machine": "its second engine (GOOSE_STATE_MACHINE)"},
+        {
+            "state-machine": "its second engine (GOOSE_STATE_MACHINE)",
+            "acp-provider": "another agent as its model, over ACP (amp-acp)",
+        },
+        ("chat", "responses", "messages"),
+    ),
+    Entry(
+        "pi through `pi --mode rpc`",
+        "forkproof.adapters.pi",
+        Choice("pi"),
+        {"threads": "Anthropic's message threads, over the wire format messages"},
         ("chat", "responses", "messages"),
     ),
     Entry("OpenCode over ACP", "forkproof.adapters.acp", Choice("acp:opencode"), wires=("chat",)),
@@ -77,13 +87,6 @@ _ENTRIES = (
         "forkproof.adapters.acp",
         Choice("acp:claude-agent-acp"),
         wires=("messages",),
-    ),
-    Entry(
-        "pi through `pi --mode rpc`",
-        "forkproof.adapters.pi",
-        Choice("pi"),
-        {"threads": "Anthropic's message threads, over the wire format messages"},
-        ("chat", "responses", "messages"),
     ),
 )
 

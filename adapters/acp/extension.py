@@ -24,6 +24,7 @@ _CLASSES = {
     "air": "forkproof.adapters.acp.cuts:AirExtension",
     "message-id": "forkproof.adapters.acp.cuts:MessageIdExtension",
     "goose": "forkproof.adapters.goose.extension:GooseExtension",
+    "goose-with-agent": "forkproof.adapters.goose.provider:WithAgent",
 }
 
 

@@ -26,6 +26,7 @@ PLACEHOLDERS: Mapping[str, str] = {
 }
 """What may stand in braces in a command, a variable or a file, and what it becomes."""
 
+_ONE_WAY = "it comes in one way"
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _NAME = r"^[a-z][a-z0-9-]*$"
 _DOTTED = r"^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$"
@@ -98,13 +99,15 @@ class Overlay(_Part):
 
     says: what it is, in a few words. env and files: put over the recipe's own, name by name. capabilities and
     unobservable: added to the recipe's; without: capabilities that it does not have here. policies and values: put
-    over the recipe's. wire: the codec that a variant brings with it.
+    over the recipe's, an empty policy takes that one away. wire: the codec that a variant brings with it, and no other.
+    extension: another one than the recipe's.
     """
 
     says: str = ""
     env: Environment = {}
     files: Files = {}
     wire: Name | None = None
+    extension: Name | None = None
     capabilities: frozenset[Dotted] = frozenset()
     without: frozenset[Dotted] = frozenset()
     policies: Mapping[str, str] = {}
@@ -123,8 +126,9 @@ class Recipe(_Part):
     -> the option of a permission request that means it, where its kind does not tell. client: what the client's side
     offers beside questions. unknown_session: an id of the agent's own form that it never gave. refusals: reason -> a
     regular expression, looked for in the agent's error. reusable: whether one process may serve several traces
-    (`--isolation run`). capabilities, policies, unobservable: see `protocol.Description`. variants, wires: name ->
-    what is other there (`--variant`, `--wire`).
+    (`--isolation run`). name_sessions: give each session a title, so that the agent does not ask its model for one.
+    capabilities, policies, unobservable: see `protocol.Description`. variants, wires: name -> what is other there
+    (`--variant`, `--wire`).
     """
 
     recipe: Literal[1]
@@ -147,6 +151,7 @@ class Recipe(_Part):
     unknown_session: str = ""
     refusals: Mapping[Refusal, Text] = {}
     reusable: bool = False
+    name_sessions: bool = False
     variants: Mapping[Name, Overlay] = {}
     wires: Mapping[Name, Overlay] = {}
 
@@ -154,7 +159,12 @@ class Recipe(_Part):
         """The recipe as it is for this variant and wire format, None for its own. Raises `BadRecipe`."""
         recipe = self
         if variant is not None:
-            recipe = _under(recipe, _named(self.variants, variant, f"recipe {self.name} has no variant"))
+            other = _named(self.variants, variant, f"recipe {self.name} has no variant")
+            if other.wire is not None and wire not in (None, other.wire):
+                raise BadRecipe(
+                    f"variant {variant} of recipe {self.name} is for the wire format {other.wire} only", _ONE_WAY
+                )
+            recipe = _under(recipe, other)
         if wire is not None and wire != recipe.wire:
             told = _named(self.wires, wire, f"recipe {self.name} is not for the wire format")
             recipe = _under(recipe, told.model_copy(update={"wire": wire}))
@@ -181,10 +191,11 @@ def _under(recipe: Recipe, overlay: Overlay) -> Recipe:
     return recipe.model_copy(
         update={
             "wire": overlay.wire or recipe.wire,
+            "extension": overlay.extension or recipe.extension,
             "env": {**recipe.env, **overlay.env},
             "files": {**recipe.files, **overlay.files},
             "capabilities": (recipe.capabilities | overlay.capabilities) - overlay.without,
-            "policies": {**recipe.policies, **overlay.policies},
+            "policies": {n: chosen for n, chosen in {**recipe.policies, **overlay.policies}.items() if chosen},
             "values": {**recipe.values, **overlay.values},
             "unobservable": recipe.unobservable | overlay.unobservable,
         }

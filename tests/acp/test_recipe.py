@@ -111,7 +111,7 @@ def test_a_recipe_that_is_no_file_is_told_by_its_path(tmp_path: Path) -> None:
 
 def test_a_recipe_is_refused_for_an_extension_that_nobody_knows() -> None:
     """The error lists those that there are."""
-    with pytest.raises(BadRecipe, match=r"'telepathy'[^\0]*none, air, message-id, goose"):
+    with pytest.raises(BadRecipe, match=r"'telepathy'[^\0]*none, [^\\0]*goose"):
         extension.named("telepathy")
     assert [type(extension.named(name)).__name__ for name in extension.known()] == ["Plain", "GooseExtension"]
 

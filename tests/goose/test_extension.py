@@ -243,7 +243,7 @@ def test_the_shipped_recipe_is_whole() -> None:
     assert (recipe.name, recipe.wire, recipe.extension) == ("goose", "chat", "goose")
     assert {"fork.before", "fork.after", "fork.head", "compact", "cancel", "import"} <= recipe.capabilities
     assert recipe.policies["busy_source"] == "interrupt"
-    assert set(recipe.variants) == {"state-machine"}
+    assert set(recipe.variants) == {"acp-provider", "state-machine"}
     assert set(recipe.wires) == {"responses", "messages"}
 
 
