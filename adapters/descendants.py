@@ -187,12 +187,16 @@ def portrait(family: Family) -> str:
         leader = psutil.Process(family.leader)
         with leader.oneshot():
             state, threads = leader.status(), leader.num_threads()
-        children = [f"`{_title(c)}` ({c.status()})" for c in leader.children(recursive=True)[:3]]
+        children = leader.children(recursive=True)
     except psutil.Error:
         return f"process {family.leader} can't be looked at"
+    titles = []
+    for child in children:
+        with contextlib.suppress(psutil.Error):  # it ended meanwhile
+            titles.append(f"`{_title(child)}` ({child.status()})")
     place = _waits_in(family.leader)
     about = f"process {family.leader} is {state}" + (f" in {place}" if place else "")
-    return f"{about}, {threads} threads, children: {', '.join(children) or 'none'}"
+    return f"{about}, {threads} threads, children: {', '.join(titles[:3]) or 'none'}"
 
 
 def _title(process: psutil.Process) -> str:

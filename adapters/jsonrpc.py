@@ -190,9 +190,8 @@ class Peer:
             parts.append(rest)
             size += len(rest)
             if size > self._max_line:
-                raise Garbage(
-                    f"a line of more than {self._max_line} bytes that begins {_shown(parts[0])}", _GARBAGE_HINT
-                )
+                begin = next(part for part in parts if part)[:_SHOWN]
+                raise Garbage(f"a line of more than {self._max_line} bytes that begins {_shown(begin)}", _GARBAGE_HINT)
         return b"".join(parts)
 
     def _take(self, line: bytes) -> None:

@@ -2,7 +2,8 @@
 
 A process that double-forks, starts its own session and clears its environment has cut every tie by which it could be
 found, but one: on Linux its next parent is the nearest "child subreaper", and that is us. The kernel keeps this
-attribute once per process, so there is one `ORPHANAGE` per process too.
+attribute once per process, so there is one `ORPHANAGE` per process too. Should we be killed ourselves, the watchdog
+ends the families that it was told of.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import ctypes
 import os
 import sys
 import threading
+
+from forkproof.adapters.watchdog import WATCHDOG
 
 __all__ = ["ORPHANAGE", "Orphanage"]
 
@@ -49,17 +52,20 @@ class Orphanage:
                 _prctl(_SET_CHILD_SUBREAPER, 1)
                 self._bystanders = _children()
             self._families[tag] = 0
+        WATCHDOG.tell("enter", tag)
 
     def lead(self, tag: str, pid: int) -> None:
         """This child of ours leads the family: it is no orphan."""
         with self._lock:
             self._families[tag] = pid
+        WATCHDOG.tell("lead", tag, pid)
 
     def leave(self, tag: str) -> None:
         """The family has ended; after the last one orphans go to init again."""
         with self._lock:
             if self._families.pop(tag, None) is not None and not self._families and not self._was_subreaper:
                 _prctl(_SET_CHILD_SUBREAPER, 0)
+        WATCHDOG.tell("leave", tag)
 
     def alone(self, tag: str) -> bool:
         """Whether no other family is under supervision, so that every orphan without a tag must be of this one."""

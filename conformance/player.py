@@ -48,7 +48,7 @@ __all__ = ["PartPlayer", "Stage"]
 
 T = TypeVar("T")
 
-LAST_WORD = 0.9
+LAST_WORD = 1.2
 """Seconds in which an adapter whose own deadline has passed ends the harness and tells what it was doing."""
 
 
@@ -270,6 +270,14 @@ class PartPlayer:
                 return await awaitable
         except TimeoutError:
             raise HarnessHung(
-                f"no answer within {deadline:g} s to {what}",
+                f"no answer within {deadline:g} s to {what}{_doing()}",
                 "if the harness is only slow, give it more time with --deadline",
             ) from None
+
+
+def _doing() -> str:
+    """What the harness's process does just now, where it has one."""
+    from forkproof.adapters.supervisor import doing
+
+    said = doing()
+    return f"; {said}" if said else ""

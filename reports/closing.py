@@ -20,6 +20,11 @@ from forkproof.reports.tally import counts, headline, name, outcome
 
 __all__ = ["print_closing"]
 
+LONG = 20.0
+"""Seconds of a run from which on its costs say something: start-up is over by then."""
+SHARE = 0.1
+"""The share of a real run's time that forkproof's own CPU may take (design section 11)."""
+
 _OUTCOME_STYLES = {"OK": "bold green", "FAILED": "bold red"}
 
 
@@ -87,6 +92,10 @@ def _print_costs(screen: Screen, ledger: Ledger, run_log: Path | None) -> None:
     if {"seconds", "cpu_self", "cpu_ratio", "peak_rss_mb"} <= costs.keys():
         own = f"{costs['cpu_self']:.1f} s of CPU ({costs['cpu_ratio']:.0%} of the time), {costs['peak_rss_mb']:.0f} MB"
         screen.line((f"took {costs['seconds']:.1f} s; forkproof itself {own} at most", "dim"))
+        real = ledger.started is not None and bool(ledger.started.harness.binary_sha256)
+        if real and costs["seconds"] > LONG and costs["cpu_ratio"] > SHARE:
+            hint = f"forkproof's own share is above {SHARE:.0%}: fewer jobs (-j) may be faster on this machine"
+            screen.line((hint, "yellow"))
 
 
 def _print_verdict(screen: Screen, ledger: Ledger, started: RunStarted) -> None:

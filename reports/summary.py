@@ -14,7 +14,7 @@ __all__ = ["JsonSummary"]
 
 
 class JsonSummary:
-    """Takes a run's events and prints one object when it is over: harness, counts, exit, unexpected checks, notes."""
+    """Takes a run's events and prints one object when it is over: harness, counts, costs, unexpected checks, notes."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -42,6 +42,7 @@ class JsonSummary:
             "counts": {} if ended is None else ended.counts,
             "exit": None if ended is None else ended.exit,
             "complete": ended is not None and ended.complete,
+            "costs": {} if ended is None else dict(ended.volatile),
             "unexpected": [
                 {name: value for name, value in as_json(check).items() if name not in {"event", "volatile"}}
                 for check in self._ledger.checks

@@ -12,6 +12,7 @@ import psutil
 
 from forkproof.adapters.environment import build
 from forkproof.adapters.supervisor import Supervised
+from forkproof.adapters.watchdog import WATCHDOG
 
 NASTY = Path(__file__).parent / "programs" / "nasty.py"
 SHORT = 1.0
@@ -45,6 +46,7 @@ async def start(directory: Path, *behaviour: str, stop_within: float = SHORT) ->
 @contextlib.asynccontextmanager
 async def nasty(directory: Path, *behaviour: str, stop_within: float = SHORT) -> AsyncIterator[Supervised]:
     """A nasty program that is stopped at the end, with nothing of it left, not even a zombie or a descriptor."""
+    WATCHDOG.tell()  # it starts with the first harness and stays, as does the pipe to it
     before = descriptors()
     process = await start(directory, *behaviour, stop_within=stop_within)
     try:
