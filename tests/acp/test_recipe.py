@@ -113,7 +113,7 @@ def test_a_recipe_is_refused_for_an_extension_that_nobody_knows() -> None:
     """The error lists those that there are."""
     with pytest.raises(BadRecipe, match=r"'telepathy'[^\0]*none, [^\\0]*goose"):
         extension.named("telepathy")
-    assert [type(extension.named(name)).__name__ for name in extension.known()] == ["Plain", "GooseExtension"]
+    assert len({type(extension.named(name)) for name in extension.known()}) == len(extension.known())
 
 
 @pytest.mark.parametrize("command", ["no-such-agent-anywhere", "/no/such/agent"])
