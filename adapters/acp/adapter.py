@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -48,6 +49,7 @@ from forkproof.adapters.protocol import (
     TurnEnded,
     Unsupported,
 )
+from forkproof.adapters.readings import SessionsRead
 from forkproof.adapters.supervisor import Supervised
 from forkproof.adapters.tree import ListSessions, ReadHistory
 
@@ -195,9 +197,20 @@ class AcpAdapter:
             case ReadHistory(session):
                 return await self._sessions.history(client, session)
             case ListSessions():
-                return await self._sessions.listed(client)
+                return await self._listed(client)
             case _:
                 return await self._beyond(client, operation)
+
+    async def _listed(self, client: Client) -> Answer:
+        """The list, and what the agent states elsewhere of where each session came from."""
+        answer = await self._sessions.listed(client)
+        if not isinstance(answer, SessionsRead):
+            return answer
+        try:
+            sources = await self._extra.sources(client, answer.sessions)
+        except RpcError as error:
+            return refusal(error, "way to tell where a session came from", self._recipe)
+        return replace(answer, lines=tuple(replace(line, source=sources.get(line.session)) for line in answer.lines))
 
     async def _beyond(self, client: Client, operation: Operation) -> Answer:
         try:

@@ -69,6 +69,10 @@ class Extension(Protocol):
         """What the agent itself says of these sessions' directories; those of which it says nothing are left out."""
         ...
 
+    async def sources(self, client: Client, sessions: tuple[str, ...], /) -> Mapping[str, str]:
+        """For each of these sessions the one that it was made from, empty for none, where the agent states it."""
+        ...
+
     async def source(self, client: Client, child: str, /) -> str | None:
         """The session that the agent itself names as the source of a fork, if it names one anywhere."""
         ...
@@ -109,6 +113,10 @@ class Plain:
         """From `session/list`."""
         listed = await client.directories()
         return {session: listed[session] for session in sessions if session in listed}
+
+    async def sources(self, _client: Client, _sessions: tuple[str, ...], /) -> Mapping[str, str]:
+        """Of none: ACP's list has no field for it."""
+        return {}
 
     async def source(self, _client: Client, _child: str, /) -> str | None:
         """Nowhere: ACP has no field for it."""

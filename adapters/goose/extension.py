@@ -131,6 +131,10 @@ class GooseExtension(Plain):
                     found[session] = directory
         return found
 
+    async def sources(self, client: Client, sessions: tuple[str, ...], /) -> Mapping[str, str]:
+        """From each session's export, as `source`: one without a parent states that it was not made from another."""
+        return {session: (await self._export(client, session)).parent or "" for session in sessions}
+
     async def source(self, client: Client, child: str, /) -> str | None:
         """The export's `parent_session_id`: the one place where Goose could name a source."""
         return (await self._export(client, child)).parent
