@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from forkproof.adapters.codex.answers import at, optional, text
 from forkproof.adapters.codex.desk import Desk
 from forkproof.adapters.jsonrpc import RpcError
 from forkproof.adapters.prompt import Message, Reasoning, Text, ToolCall, ToolResult
-from forkproof.adapters.protocol import Answer
+from forkproof.adapters.protocol import Answer, Unsupported
 from forkproof.adapters.readings import CutPoint, CutPointsRead, HistoryRead, SessionLine, SessionsRead
 from forkproof.adapters.tree import ListSessions, ReadCutPoints, ReadHistory
 
@@ -19,8 +20,14 @@ _Handler: TypeAlias = Callable[[Desk, Any], Awaitable[Answer]]
 
 
 async def _history(desk: Desk, asked: ReadHistory) -> Answer:
-    turns = await desk.server.turns(asked.session)
-    return HistoryRead(tuple(message for turn in turns for message in messages(turn.items)))
+    items = [item for turn in await desk.server.turns(asked.session) for item in turn.items]
+    kinds = [item.get("type") for item in items]
+    if ("commandExecution", "commandExecution") in itertools.pairwise(kinds):
+        return Unsupported(
+            "a history with two commands in a row: Codex shows each with its output, in the order in which they ended, "
+            "and not which of them were asked for together"
+        )
+    return HistoryRead(tuple(message for item in items for message in messages(item)))
 
 
 async def _points(desk: Desk, asked: ReadCutPoints) -> Answer:
@@ -47,30 +54,8 @@ async def _line(desk: Desk, thread: Any) -> SessionLine:
     return SessionLine(name, title, optional(at(read, "thread", "forkedFromId")) or "")
 
 
-def messages(items: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
-    """The items of a turn in the canonical form; those that say nothing, such as a compaction's, give none.
-
-    Codex shows a command with its output as one item. Commands of which each began before the last one had ended were
-    asked for together: their calls come first, then their outputs, both in the order of the items.
-    """
-    outputs: list[Message] = []
-    ended = 0
-    for item in items:
-        if item.get("type") != "commandExecution" or (outputs and int(item.get("startedAtMs") or 0) > ended):
-            yield from outputs
-            outputs, ended = [], 0
-        match item:
-            case {"type": "commandExecution", "id": str(call), "command": str(command)}:
-                yield Message("assistant", (ToolCall(call, "exec_command", {"cmd": command}),))
-                if item.get("status") != "inProgress":
-                    outputs.append(Message("tool", (ToolResult(call, item.get("aggregatedOutput") or ""),)))
-                    ended = max(ended, int(item.get("completedAtMs") or 0))
-            case _:
-                yield from _said(item)
-    yield from outputs
-
-
-def _said(item: Mapping[str, Any]) -> Iterator[Message]:
+def messages(item: Mapping[str, Any]) -> Iterator[Message]:
+    """One item of a turn in the canonical form; items that say nothing, such as a compaction's, give none."""
     match item:
         case {"type": "userMessage", "content": [*parts]}:
             texts = [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
@@ -81,6 +66,10 @@ def _said(item: Mapping[str, Any]) -> Iterator[Message]:
             words = "\n".join((*item.get("summary", ()), *item.get("content", ())))
             if words:
                 yield Message("assistant", (Reasoning(words),))
+        case {"type": "commandExecution", "id": str(call), "command": str(command)}:
+            yield Message("assistant", (ToolCall(call, "exec_command", {"cmd": command}),))
+            if item.get("status") != "inProgress":
+                yield Message("tool", (ToolResult(call, item.get("aggregatedOutput") or ""),))
 
 
 HANDLERS: Mapping[type, _Handler] = {ReadHistory: _history, ReadCutPoints: _points, ListSessions: _sessions}
