@@ -47,16 +47,21 @@ async def fuzz(program: Program, root: Path, endpoint: Endpoint | None, seconds:
 
 async def _try(case: Case, program: Program, root: Path, endpoint: Endpoint | None, seconds: float) -> Finding:
     try:
-        async with await RawTalk.start(program, root, seconds) as talk:
-            came = await case.attempt(talk, endpoint)
-            if talk.strange:
-                raise WrongError(f"lines on standard output that are no JSON objects: {talk.strange[0]}")
-        left = talk.process.leftovers()
-        if left:
-            raise WrongError(f"processes that still run: {', '.join(map(str, left))}")
+        came = await _attempt(case, program, root, endpoint, seconds)
     except (WrongError, SilentError, AdapterError) as error:
         return Finding(case.name, "failed", case.expected, str(error), case.hint)
     return Finding(case.name, "ok", case.expected, came)
+
+
+async def _attempt(case: Case, program: Program, root: Path, endpoint: Endpoint | None, seconds: float) -> str:
+    async with await RawTalk.start(program, root, seconds) as talk:
+        came = await case.attempt(talk, endpoint)
+        if talk.strange:
+            raise WrongError(f"lines on standard output that are no JSON objects: {talk.strange[0]}")
+    left = talk.process.leftovers()
+    if left:
+        raise WrongError(f"processes that still run: {', '.join(map(str, left))}")
+    return came
 
 
 # --- What is tried ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ __all__ = ["SCHEMAS", "schema"]
 SCHEMAS: Mapping[str, str] = {
     "trace": "forkproof.conformance.trace.schema:trace_schema",
     "run": "forkproof.reports.lines:run_schema",
+    "adapter": "forkproof.adapters.stdio.schema:adapter_schema",
 }
 """Name -> where the function is that gives the schema."""
 
@@ -26,6 +27,9 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.argument("name", type=click.Choice(list(SCHEMAS)))
 def schema(name: str) -> None:
-    """Print a JSON Schema (draft 2020-12): `trace` for a trace file, `run` for a line of run.jsonl."""
+    """Print a JSON Schema (draft 2020-12): `trace` for a trace file, `run` for a line of run.jsonl.
+
+    `adapter` is for a line of the adapter protocol, in either direction.
+    """
     module, _, function = SCHEMAS[name].partition(":")
     click.echo(json.dumps(getattr(import_module(module), function)(), indent=2))
