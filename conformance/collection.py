@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from collections.abc import Generator, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ from forkproof.conformance.baseline import BaselineError, load_baseline
 from forkproof.conformance.contract import Contract, ContractError, load_contract
 from forkproof.conformance.engine import Engine, Played
 from forkproof.conformance.invariants import Judged, all_checks
-from forkproof.conformance.recorder import Recorder
+from forkproof.conformance.recorder import Recorder, spent
 from forkproof.conformance.trace.load import LoadedTrace, load
 from forkproof.conformance.trace.problem import Problem, TraceError
 from forkproof.conformance.verdict import CHECKED, Verdict
@@ -155,6 +156,7 @@ class Suite:
     def __init__(self, config: pytest.Config) -> None:
         option = config.getoption
         self._config = config
+        self._cpu = time.process_time()
         self._worker: dict[str, Any] | None = getattr(config, "workerinput", None)
         seed = option("forkproof_seed")
         if self._worker is not None:
@@ -214,6 +216,13 @@ class Suite:
         """Give xdist's workers the same seed."""
         node.workerinput["forkproof_seed"] = self.seed
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take what a worker of ours took; one that crashed tells nothing."""
+        told = getattr(node, "workeroutput", {}).get("forkproof_spent")
+        if self.recorder is not None and told is not None:
+            self.recorder.workers.append(told)
+
     # --- running ---------------------------------------------------------------------------------------------------
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -271,6 +280,9 @@ class Suite:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Close the loop, end the record, and give the run's own exit code where our console reports."""
         self.engine.__exit__(None, None, None)
+        if self._worker is not None:
+            output: dict[str, Any] = self._config.workeroutput  # type: ignore[attr-defined]  # xdist's
+            output["forkproof_spent"] = dict(spent(self._cpu))
         if self.recorder is not None:
             code = self.recorder.finish()
             if self._config.getoption("forkproof_console"):

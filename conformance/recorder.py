@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from forkproof.conformance.collection import Suite
 
-__all__ = ["Recorder", "trace_set"]
+__all__ = ["Recorder", "spent", "trace_set"]
 
 USAGE = 3
 SUITE_FAULT = 4
@@ -69,6 +69,8 @@ class Recorder:
     _broken: int = 0
     _faulty: bool = False
     _unrecorded: str = ""
+    workers: list[Mapping[str, float]] = field(default_factory=list)
+    """What each worker process of ours took: see `spent`."""
     _cpu: float = field(default_factory=time.process_time)
     _began: float = field(default_factory=time.perf_counter)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -189,13 +191,19 @@ class Recorder:
 
     def _cost(self) -> dict[str, Any]:
         seconds = time.perf_counter() - self._began
-        cpu = time.process_time() - self._cpu
+        all_of_us = (spent(self._cpu), *self.workers)
+        cpu = sum(each["cpu"] for each in all_of_us)
         return {
             "seconds": round(seconds, 3),
             "cpu_self": round(cpu, 3),
             "cpu_ratio": round(cpu / seconds, 4) if seconds else 0.0,
-            "peak_rss_mb": round(_peak_rss_mb(), 1),
+            "peak_rss_mb": round(sum(each["peak_rss_mb"] for each in all_of_us), 1),
         }
+
+
+def spent(since: float) -> Mapping[str, float]:
+    """What this process took itself, no child of it: `cpu` seconds since this `time.process_time`, `peak_rss_mb`."""
+    return {"cpu": time.process_time() - since, "peak_rss_mb": _peak_rss_mb()}
 
 
 def trace_set(files: Sequence[Path]) -> TraceSetStamp:

@@ -35,7 +35,7 @@ __all__ = ["CurrentScript", "Observer", "observe", "run_to_end"]
 _CUTS = frozenset({"branch", "delete.turns", "fork.after", "fork.at", "fork.before", "fork.time", "rewind"})
 """The capabilities by which a history is cut at a place of its own."""
 
-AFTER_A_HANG = 1.0
+AFTER_A_HANG = 0.7
 """Seconds that a harness that hung gets to end: a TIMEOUT stands two seconds after the deadline (design section 11)."""
 
 

@@ -160,14 +160,14 @@ class Observed(_Data):
     """What control runs of the same trace, played without some steps, gave."""
     noise: list[JsonObject] = field(default_factory=list)
     """Text of the harness's own in the prompts (system prompt, reminders): kept, not judged."""
-    volatile: JsonObject = field(default_factory=dict)
-    """Timings in seconds, raw ids, oddities."""
     trace_sha256: str = ""
     """Hash of the trace's file; empty in records of version 1."""
     steps_sha256: str = ""
     """Hash of what is played of the trace: all but its title and its expectations."""
     evidence: JsonObject = field(default_factory=dict)
     """What the verdicts rest on, for `forkproof rejudge`; its form is the suite's own, told by its `version`."""
+    volatile: JsonObject = field(default_factory=dict)
+    """Timings in seconds, raw ids, oddities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +239,9 @@ class RunEnded(_Data):
     reason: str = ""
     """Why the run is not complete, e.g. that it was interrupted."""
     volatile: JsonObject = field(default_factory=dict)
-    """`seconds` wall, `cpu_self` seconds, `cpu_ratio` (cpu_self / seconds), `peak_rss_mb`."""
+    """`seconds` wall; of all processes of forkproof's own together `cpu_self` seconds, `cpu_ratio` (cpu_self / seconds)
+    and `peak_rss_mb`; no harness is in them.
+    """
 
 
 Event: TypeAlias = RunStarted | TraceStarted | Observed | Checked | Note | RunEnded
