@@ -26,6 +26,8 @@ from forkproof.adapters.protocol import (
 from forkproof.adapters.shell import command
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from forkproof.adapters.diskworld import DiskWorld
     from forkproof.adapters.installation import Installation
 
@@ -49,6 +51,7 @@ class PiAdapter:
         self._fleet: Fleet | None = None
         self._world: DiskWorld | None = None
         self._trial: Trial | None = None
+        self._home: Path | None = None
         self._handlers: Handlers | None = None
 
     # --- Life ------------------------------------------------------------------------------------------------------
@@ -76,21 +79,42 @@ class PiAdapter:
             raise StartFailed("pi reaches the model over HTTP, and the trial has no endpoint", "start a model server")
         home = trial.root / "home"
         environment.make_home(home)
-        self._trial = trial
-        hooks = [hook.name for hook in trial.hooks if hook.at == "before-fork"]
+        self._trial, self._home = trial, home
         how = Start(
             command=(*self._installation.command, *configuration.arguments(self._version)),
             home=home,
-            variables=configuration.environment(hooks),
+            variables=configuration.environment(_hooks(trial)),
             deadlines=trial.deadlines,
             settles=self._version >= (1, 0, 0),
             ask=self._run_hook,
         )
-        self._configure([configuration.DEFAULT_MODEL])
+        configuration.write_settings(home)
+        self._write_models([configuration.DEFAULT_MODEL])
         self._fleet = Fleet(how)
         await self._fleet.first()
         self._world = DiskWorld(trial.root)
-        self._handlers = Handlers(self._fleet, self._world, home, self._wire, self._configure)
+        self._handlers = Handlers(self._fleet, self._world, home, self._wire, self._write_models)
+        return self._world
+
+    async def renew(self, trial: Trial) -> World | None:
+        """Serve one more trace with a process that is there: it begins a session in the new trace's directory.
+
+        pi reads its files anew with every session, and those are written anew; what it stored is taken away. None where
+        the hooks, which a process gets when it starts, are others, or where no process is idle.
+        """
+        from forkproof.adapters.diskworld import DiskWorld
+
+        before, fleet, home = self._trial, self._fleet, self._home
+        if before is None or fleet is None or home is None or self._world is None:
+            return None
+        if _hooks(trial) != _hooks(before) or trial.endpoint != before.endpoint or not await fleet.renew():
+            return None
+        self._trial = trial
+        self._world.close()
+        configuration.write_settings(home)
+        self._write_models([configuration.DEFAULT_MODEL])
+        self._world = DiskWorld(trial.root)
+        self._handlers = Handlers(fleet, self._world, home, self._wire, self._write_models)
         return self._world
 
     async def stop(self) -> None:
@@ -110,11 +134,11 @@ class PiAdapter:
             raise StartFailed("pi was not started", "call start before any operation")
         return await self._handlers.perform(operation)
 
-    def _configure(self, models: list[str]) -> None:
-        trial = self._trial
-        if trial is not None and trial.endpoint is not None:
+    def _write_models(self, models: list[str]) -> None:
+        trial, home = self._trial, self._home
+        if home is not None and trial is not None and trial.endpoint is not None:
             threads = self._variant == "threads"
-            configuration.write(trial.root / "home", trial.endpoint, self._wire, models=models, threads=threads)
+            configuration.write_models(home, trial.endpoint, self._wire, models, threads=threads)
 
     def _run_hook(self, asked: str) -> str:
         person = None if self._trial is None else self._trial.person
@@ -136,3 +160,7 @@ class PiAdapter:
         system = (part for message in prompt.messages if message.role == "system" for part in message.parts)
         texts = (part.content for part in system if isinstance(part, Text))
         return "summary" if not prompt.tools and any(text.startswith(_SUMMARIZER) for text in texts) else None
+
+
+def _hooks(trial: Trial) -> list[str]:
+    return [hook.name for hook in trial.hooks if hook.at == "before-fork"]

@@ -29,6 +29,11 @@ export default function forkproof(pi) {
       const withSession = async (fresh) => answer(fresh, { done: { made } });
       return ctx.switchSession(ctx.sessionManager.getSessionFile(), { withSession });
     },
+    // models.json has been written anew.
+    models: async (_asked, ctx) => {
+      await ctx.modelRegistry.refresh();
+      return {};
+    },
     sessions: async () => {
       const { SessionManager } = await library();
       const listed = await SessionManager.listAll();

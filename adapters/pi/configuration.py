@@ -10,7 +10,18 @@ from typing import Any
 
 from forkproof.adapters.protocol import Endpoint
 
-__all__ = ["BRIDGE", "DEFAULT_MODEL", "PROVIDER", "WIRES", "arguments", "environment", "sessions_folder", "write"]
+__all__ = [
+    "BRIDGE",
+    "DEFAULT_MODEL",
+    "PROVIDER",
+    "WIRES",
+    "arguments",
+    "environment",
+    "sessions_folder",
+    "stored_sessions",
+    "write_models",
+    "write_settings",
+]
 
 PROVIDER = "forkproof"
 DEFAULT_MODEL = "fake-1"
@@ -26,14 +37,16 @@ BRIDGE = Path(str(files("forkproof.adapters.pi") / "bridge.js"))
 
 _AGENT = Path(".pi", "agent")
 
-# One server error must end the turn: by default pi tries again for 14 seconds. A compaction keeps as little as pi can.
+# One server error must end the turn: by default pi tries again for 14 seconds. pi keeps its tail by tokens, of four
+# characters each: 13 are more than a trace's short answers have, and no more than an answer with its question, so that
+# a compaction keeps the newest turn. A turn that holds calls is split, with a summary of its own (docs/pi.md).
 _SETTINGS = {
     "defaultProvider": PROVIDER,
     "defaultModel": DEFAULT_MODEL,
     "defaultThinkingLevel": "medium",
     "quietStartup": True,
     "retry": {"enabled": False},
-    "compaction": {"enabled": True, "reserveTokens": 1000, "keepRecentTokens": 1},
+    "compaction": {"enabled": True, "reserveTokens": 1000, "keepRecentTokens": 13},
     "branchSummary": {"reserveTokens": 100},
 }
 
@@ -41,8 +54,13 @@ _LEAN = ("--no-extensions", "--no-skills", "--no-context-files")
 """Nothing but what is asked for: no discovery of extensions, skills and context files."""
 
 
-def write(home: Path, endpoint: Endpoint, wire: str, *, models: Sequence[str], threads: bool = False) -> None:
-    """Write `models.json` and `settings.json`; `models` are all that pi is to know."""
+def write_settings(home: Path) -> None:
+    """Write `settings.json` as it is at the start; pi notes a chosen model in it, as the default of later sessions."""
+    (_folder(home) / "settings.json").write_text(json.dumps(_SETTINGS), encoding="utf-8")
+
+
+def write_models(home: Path, endpoint: Endpoint, wire: str, models: Sequence[str], *, threads: bool = False) -> None:
+    """Write `models.json`: these are all the models that pi is to know."""
     api, path = WIRES[wire]
     provider: dict[str, Any] = {
         "baseUrl": endpoint.url.rstrip("/") + path,
@@ -52,10 +70,13 @@ def write(home: Path, endpoint: Endpoint, wire: str, *, models: Sequence[str], t
     }
     if threads:
         provider["compat"] = {"supportsMessageThreads": True}
+    (_folder(home) / "models.json").write_text(json.dumps({"providers": {PROVIDER: provider}}), encoding="utf-8")
+
+
+def _folder(home: Path) -> Path:
     folder = home / _AGENT
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "models.json").write_text(json.dumps({"providers": {PROVIDER: provider}}), encoding="utf-8")
-    (folder / "settings.json").write_text(json.dumps(_SETTINGS), encoding="utf-8")
+    return folder
 
 
 def _model(name: str) -> dict[str, Any]:
@@ -84,6 +105,11 @@ def arguments(version: tuple[int, ...]) -> tuple[str, ...]:
     """What stands behind the program in every start."""
     lean = _LEAN if version < (1, 0, 0) else (*_LEAN, "--no-mcp")
     return ("--mode", "rpc", "-e", str(BRIDGE), *lean)
+
+
+def stored_sessions(home: Path) -> list[Path]:
+    """The file of every session that pi has stored, of all directories."""
+    return sorted((home / _AGENT / "sessions").glob("*/*.jsonl"))
 
 
 def sessions_folder(home: Path, directory: str) -> Path:

@@ -35,6 +35,8 @@ class Fleet:
         self._processes: list[PiProcess] = []
         self._said: list[str] = []
         self.known: dict[str, Known] = {}
+        self.steered: set[str] = set()
+        """The texts that were spoken into turns: to pi they are messages like those that begin one."""
         self.placing = asyncio.Lock()
 
     async def start(self, directory: Path, *more: str) -> PiProcess:
@@ -135,6 +137,23 @@ class Fleet:
     async def first(self) -> None:
         """Start the process that most traces need no other beside. Raises an `AdapterError`."""
         await self._spare()
+
+    async def renew(self) -> bool:
+        """Forget all sessions, stored ones too, but for one process that can begin anew; False where there is none."""
+        async with self.placing:
+            kept = self.idle()
+            if kept is None:
+                return False
+            others = [p for p in self._processes if p is not kept]
+            await asyncio.gather(*(p.stop() for p in others))
+            self._said.extend(p.diagnostics() for p in others)
+            self._processes = [kept]
+            kept.free = True
+            for file in configuration.stored_sessions(self._how.home):
+                file.unlink()
+            self.known.clear()
+            self.steered.clear()
+        return True
 
     async def end(self, *, kill: bool = False) -> None:
         """End all processes, in order or as by a crash; what is stored stays known."""

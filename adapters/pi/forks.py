@@ -35,7 +35,7 @@ async def fork(fleet: Fleet, world: DiskWorld, asked: Fork) -> Answer:
             return await _unknown(fleet, asked)
         process = await fleet.at(asked.session)
         source = Held.of(await process.bridge("stand"))
-        entry = source.cut(asked.cut)
+        entry = source.cut(asked.cut, fleet.steered)
         if entry is None and asked.cut.kind != "head":
             return Unsupported(f"a cut {asked.cut.kind} something that session {asked.session} does not hold")
         if asked.workspace == "isolated":

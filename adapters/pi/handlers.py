@@ -60,14 +60,14 @@ class Handlers:
     """Carries out operations on the processes of one trace."""
 
     def __init__(
-        self, fleet: Fleet, world: DiskWorld, home: Path, wire: str, configure: Callable[[list[str]], None]
+        self, fleet: Fleet, world: DiskWorld, home: Path, wire: str, write_models: Callable[[list[str]], None]
     ) -> None:
-        """`configure` writes pi's own files, with these models in them, as they are at the start."""
+        """`write_models` writes the file of the models that pi knows."""
         self.fleet = fleet
         self.world = world
         self._home = home
         self._wire = wire
-        self._write = configure
+        self._write_models = write_models
         self._models = [configuration.DEFAULT_MODEL]
         self._queued: dict[str, tuple[PiProcess, Turn]] = {}
 
@@ -81,15 +81,11 @@ class Handlers:
         except Rejected as rejected:
             return refusal(str(rejected))
 
-    def _configure(self) -> None:
-        """Write pi's own files anew: it notes a chosen model in them as the default of all that come later."""
-        self._write(self._models)
-
     async def _open(self, asked: OpenSession) -> Answer:
         if strange := _strange(asked.settings):
             return strange
         self._know(asked.settings)
-        self._configure()
+        configuration.write_settings(self._home)
         async with self.fleet.placing:
             session = await self.fleet.fresh(asked.directory)
             await self._choose(session, asked.settings)
@@ -103,7 +99,7 @@ class Handlers:
         lines = files.imported(asked.turns, configuration.WIRES[self._wire][0])
         files.write(file, [files.header(session, asked.directory), *lines])
         self._know(asked.settings)
-        self._configure()
+        configuration.write_settings(self._home)
         async with self.fleet.placing:
             opened = await self.fleet.stored(file, asked.directory)
             await self._choose(opened, asked.settings)
@@ -114,7 +110,7 @@ class Handlers:
             return strange
         async with self.fleet.placing:
             if self._know(asked.settings):
-                self._configure()
+                await (await self.fleet.at(asked.session)).bridge("models")
             await self._choose(asked.session, asked.settings)
         return Acknowledged()
 
@@ -124,6 +120,7 @@ class Handlers:
         new = isinstance(model, str) and model not in self._models
         if new:
             self._models.append(str(model))
+            self._write_models(self._models)
         return new
 
     async def _choose(self, session: str, settings: Mapping[str, SettingValue]) -> None:
@@ -172,6 +169,7 @@ class Handlers:
         async with self.fleet.placing:
             process = await self.fleet.at(asked.session)
             await process.ask("steer", message=asked.text)
+        self.fleet.steered.add(asked.text)
         return Acknowledged()
 
     async def _queue(self, asked: Queue) -> Answer:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from forkproof.adapters.pi.messages import words
 from forkproof.adapters.protocol import Cut, ItemRef, TurnRef
 from forkproof.adapters.tree import EntryRef
 
@@ -73,16 +74,16 @@ class Held:
                 return str(entry["id"])
         return None
 
-    def last_of(self, turn: TurnRef) -> str | None:
-        """The last message of a turn on the path."""
+    def last_of(self, turn: TurnRef, steered: Collection[str] = ()) -> str | None:
+        """The last message of a turn on the path; `steered` are the texts that were spoken into turns."""
         first = self.user(turn)
         last: str | None = None
         for entry in self.path:
             if entry["id"] == first:
                 last = first
-            elif last is not None and (_role(entry) == "user" or entry.get("type") in ("compaction", "branch_summary")):
+            elif last is not None and _begins_another(entry, steered):
                 return last
-            elif last is not None and _role(entry) in ("assistant", "toolResult"):
+            elif last is not None and _role(entry) in ("user", "assistant", "toolResult"):
                 last = str(entry["id"])
         return last
 
@@ -94,7 +95,7 @@ class Held:
         name = place.name if isinstance(place, ItemRef) else place.item
         return next((str(e["id"]) for e in (*self.path, *self.entries) if _holds(e, name, place.marker)), None)
 
-    def cut(self, cut: Cut) -> str | None:
+    def cut(self, cut: Cut, steered: Collection[str] = ()) -> str | None:
         """The entry that a cut is told to pi by; None where the session holds no such one."""
         if cut.item is not None:
             return self.at(cut.item) if cut.item.exists else unknown_entry()
@@ -102,12 +103,19 @@ class Held:
             return self.leaf
         if not cut.turn.exists:
             return unknown_entry()
-        return self.user(cut.turn) if cut.kind == "before" else self.last_of(cut.turn)
+        return self.user(cut.turn) if cut.kind == "before" else self.last_of(cut.turn, steered)
 
 
 def _role(entry: Mapping[str, Any]) -> str | None:
     message = entry.get("message")
     return message.get("role") if entry.get("type") == "message" and isinstance(message, Mapping) else None
+
+
+def _begins_another(entry: Mapping[str, Any], steered: Collection[str]) -> bool:
+    """Whether a turn that began earlier has ended before this entry."""
+    if _role(entry) == "user":
+        return words(entry["message"].get("content")) not in steered
+    return entry.get("type") in ("compaction", "branch_summary")
 
 
 def _text(entry: Mapping[str, Any]) -> str:

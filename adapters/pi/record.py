@@ -60,16 +60,16 @@ def _workspace(directory: object, source: object, asked: str) -> Field:
 def applied_cut(cut: Cut, source: Held, child: Held, entry: str | None, *, busy: str | None) -> dict[str, Any]:
     """Where the copied history really ends: the cut asked for if the child's messages agree, else after its last one.
 
-    `entry` is the one that the cut was told by; `busy` the entry with which the source's running turn began, None while
-    none ran.
+    `entry` is the one that the cut was told by; `busy` the marker of the turn that ran in the source, None where none
+    ran.
     """
     there, here = source.conversation, child.conversation
     if cut.kind == "head" and here == there:
-        return {"interrupted": busy} if busy is not None and busy in there else {"head": True}
+        return {"head": True} if busy is None else {"interrupted": busy}
     if cut.turn is not None and entry in there and here == there[: there.index(entry) + (cut.kind != "before")]:
         return {cut.kind: cut.turn.marker}
     if cut.item is not None and entry in there and here == there[: there.index(entry) + 1]:
-        return {"at": entry}
+        return {"at": cut.item.marker}
     if here:
         return {"after": here[-1]}
     return {"before": there[0]} if there else {}

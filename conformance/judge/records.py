@@ -35,6 +35,8 @@ def editor(case: Case) -> Finding:
     text = case.expectation.editor
     if case.step.key in ("branch", "rewind"):
         seen = named(case.step.editor, {}, case.part.nonce)
+        if not seen and text and "branch.editor" in case.observation.description.unobservable:
+            return unobservable("no channel of this route shows what is put back for editing")
         return (
             ok({"editor": case.step.name}, text, seen) if seen == text else bad("another text is put back", text, seen)
         )

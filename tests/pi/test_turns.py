@@ -1,0 +1,95 @@
+"""When a turn of pi is over, and how: by its events, which bear neither a session nor a turn."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from forkproof.adapters.errors import HarnessDied
+from forkproof.adapters.pi.turns import Ledger
+
+SETTLED = {"type": "agent_settled"}
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"type": "message_start", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+
+
+def said(reason: str, error: str | None = None) -> dict[str, Any]:
+    return {"type": "message_end", "message": {"role": "assistant", "stopReason": reason, "errorMessage": error}}
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [("stop", "end_turn"), ("aborted", "cancelled"), ("error", "failed"), ("length", "max_tokens"), ("new", "new")],
+)
+def test_the_last_answer_tells_how_it_ended(reason: str, stop: str) -> None:
+    async def run() -> None:
+        ledger = Ledger(settles=True)
+        turn = ledger.begin("a")
+        for event in (user("a"), said("toolUse"), said(reason, "words"), {"type": "agent_end"}):
+            ledger.hear(event)
+        assert not turn.ended.done(), "agent_end is not the end where a release settles"
+        ledger.hear(SETTLED)
+        assert (turn.ended.result().stop, turn.ended.result().detail) == (stop, "words")
+        assert not ledger.busy
+
+    asyncio.run(run())
+
+
+def test_a_queued_message_ends_the_turn_before_it() -> None:
+    """Pi runs both in one go and settles once: the first turn is over when the second message is taken up."""
+
+    async def run() -> None:
+        ledger = Ledger(settles=True)
+        first, steered, second = ledger.begin("a"), "s", ledger.queue("b")
+        for event in (user("a"), said("toolUse"), user(steered), said("stop")):
+            ledger.hear(event)
+        assert not first.ended.done(), "a steered message belongs to the turn"
+        ledger.hear(user("b"))
+        assert first.ended.result().stop == "end_turn"
+        assert ledger.current is second
+        ledger.hear(said("aborted"))
+        ledger.hear(SETTLED)
+        assert second.ended.result().stop == "cancelled"
+
+    asyncio.run(run())
+
+
+def test_older_releases_end_with_agent_end_and_may_not_be_quiet_yet() -> None:
+    async def run() -> None:
+        ledger = Ledger(settles=False)
+        turn = ledger.begin("a")
+        ledger.hear(said("stop"))
+        ledger.hear({"type": "agent_end"})
+        assert turn.ended.result().stop == "end_turn"
+        assert ledger.unsure
+
+    asyncio.run(run())
+
+
+def test_another_session_ends_what_ran() -> None:
+    async def run() -> None:
+        ledger = Ledger(settles=True)
+        turn = ledger.begin("a")
+        ledger.queue("b")
+        ledger.replaced()
+        assert turn.ended.result().stop == "cancelled"
+        assert not ledger.busy
+        assert ledger.queued == []
+
+    asyncio.run(run())
+
+
+def test_a_death_reaches_all_who_wait() -> None:
+    async def run() -> None:
+        ledger = Ledger(settles=True)
+        turns = [ledger.begin("a"), ledger.queue("b")]
+        ledger.fail(HarnessDied("gone"))
+        for turn in turns:
+            with pytest.raises(HarnessDied):
+                await turn.ended
+
+    asyncio.run(run())
