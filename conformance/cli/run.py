@@ -6,10 +6,14 @@ import os
 import sys
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from forkproof.conformance.cli.wording import fail
+
+if TYPE_CHECKING:
+    from forkproof.adapters.protocol import Description
 
 __all__ = ["run"]
 
@@ -95,12 +99,13 @@ def run(  # noqa: PLR0913, PLR0917  # one parameter an option
         selection = select(targets)
         if baseline is not None:
             load_baseline(Path(baseline), date.min)
-    except (UnknownHarness, NoTraceError, BaselineError) as error:
+    except (UnknownHarness, BadRecipe, NoTraceError, BaselineError) as error:
         fail(str(error))
     try:
         described = entry.describe()
         if baseline is not None:
             check_baseline(Path(baseline), described.harness, described.variant)
+        _must_be_words(described)
     except (BadRecipe, BaselineError) as error:
         fail(str(error))
     except AdapterError as error:
@@ -138,6 +143,20 @@ def _pytest(arguments: list[str], files: list[str], jobs: int) -> int:
 
 def _style(*, as_json: bool, quiet: bool, plain: bool) -> str:
     return "json" if as_json else "quiet" if quiet else "plain" if plain else "full"
+
+
+def _must_be_words(described: Description) -> None:
+    """Refuse capabilities that no trace can need: a misspelt one would only make its traces not applicable."""
+    from difflib import get_close_matches
+
+    from forkproof.conformance.vocabulary import CAPABILITIES, PLANNED
+
+    # The last one is not for traces to need: it says who made the copy (design section 5).
+    known = {*CAPABILITIES, *PLANNED, "workspace.isolated.caller"}
+    for word in sorted(described.capabilities - known):
+        close = get_close_matches(word, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else "docs/adapters.md has the list"
+        fail(f"{described.harness} declares {word!r}, which is no capability\n  hint: {hint}")
 
 
 def _must_be_writable(folder: Path) -> None:
