@@ -56,6 +56,8 @@ _HERE = "forkproof.conformance.cli"
 COMMANDS: Mapping[str, Subcommand] = {
     "run": Subcommand(f"{_HERE}.run:run", "Play the traces on a harness and judge its forks."),
     "rejudge": Subcommand(f"{_HERE}.rejudge:rejudge", "Judge a recorded run again, without the harness."),
+    "publish": Subcommand(f"{_HERE}.publish:publish", "Keep a run for others, compressed and with all explained."),
+    "findings": Subcommand(f"{_HERE}.findings:findings", "Renew the page of what the published runs found."),
     "list": Subcommand(f"{_HERE}.listing:listing", "List harnesses, traces, clauses or mutants."),
     "explain": Subcommand(f"{_HERE}.explain:explain", "Explain a clause, a check, a code or a word of the language."),
     "lint": Subcommand(f"{_HERE}.lint:lint", "Check traces without playing them."),

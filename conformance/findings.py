@@ -1,0 +1,167 @@
+"""What the published runs found, as a page for people: by harness, the worst first, each with its replay command.
+
+The words are the reasons of the known deviations; findings with the same reason are one. Whatever stands above the mark
+is written by hand and stays. Source: issue 4, Build 6.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from forkproof.conformance.contract import Clause, Contract
+from forkproof.conformance.rejudge import Traces
+from forkproof.reports.events import Checked, RunStarted
+from forkproof.reports.runlog import RunRecord
+
+__all__ = ["MARK", "Finding", "findings_of", "page"]
+
+MARK: Final = "<!-- From here on made by `forkproof findings`: what is changed by hand below is lost. -->"
+
+_STATEMENTS: Final = frozenset({"REC", "RD", "LBL"})
+"""Areas about what a harness tells; all others are about what it does: context, data, authority."""
+_NEVER_HAPPENED: Final = "UNTESTABLE"
+_SHOWN: Final = 3
+"""Traces of a finding that are named; the others are counted."""
+
+
+@dataclass(slots=True)
+class Finding:
+    """One reason, and all that it stands for, over the runs of one harness."""
+
+    reason: str
+    checks: list[Checked] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
+
+    def clauses(self, contract: Contract) -> list[Clause]:
+        """The clauses that are broken, the gravest first."""
+        ids = dict.fromkeys(check.clause for check in self.checks)
+        return sorted((contract.clauses[id_] for id_ in ids), key=_grave)
+
+    def rank(self, contract: Contract) -> tuple[tuple[int, int, int], int, str]:
+        """The place among a harness's findings: a broken core MUST first, then more checks before fewer."""
+        return _grave(self.clauses(contract)[0]), -len(self.checks), self.checks[0].id
+
+
+def _grave(clause: Clause) -> tuple[int, int, int]:
+    """What the model or the person loses counts before what a record does not say, MUST and core before others."""
+    return int(clause.level != "MUST"), int(clause.profile != "core"), int(clause.area in _STATEMENTS)
+
+
+def findings_of(records: Iterable[RunRecord], contract: Contract) -> list[Finding]:
+    """The known deviations of a harness's runs, the worst first. One that several runs show stands once."""
+    found: dict[str, Finding] = {}
+    for record in records:
+        name = _run(record.started)
+        for check in record.checks:
+            if check.verdict != "XFAIL" or check.baseline is None:
+                continue
+            reason = " ".join(check.baseline.reason.split())
+            finding = found.setdefault(reason, Finding(reason))
+            if check.id not in {each.id for each in finding.checks}:
+                finding.checks.append(check)
+            if name not in finding.runs:
+                finding.runs.append(name)
+    return sorted(found.values(), key=lambda finding: finding.rank(contract))
+
+
+def page(introduction: str, records: Sequence[RunRecord], contract: Contract, traces: Traces | None = None) -> str:
+    """The whole page: the introduction up to the mark, and what the runs found."""
+    shelf = traces or Traces()
+    by_harness: dict[str, list[RunRecord]] = {}
+    for record in records:
+        by_harness.setdefault(record.started.harness.name, []).append(record)
+    lines = [introduction.partition(MARK)[0].rstrip("\n"), "", MARK]
+    lines += _overview(by_harness, contract)
+    for harness, runs in sorted(by_harness.items()):
+        lines += _harness(harness, runs, contract, shelf)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+# --- sections --------------------------------------------------------------------------------------------------------
+
+
+def _overview(by_harness: dict[str, list[RunRecord]], contract: Contract) -> list[str]:
+    lines = ["", "| run | checks | pass | known deviations | findings | not applicable | not to be seen |"]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+    for harness, runs in sorted(by_harness.items()):
+        for record in runs:
+            counts = Counter(check.verdict for check in record.checks)
+            numbers = (
+                len(record.checks),
+                counts["PASS"],
+                counts["XFAIL"],
+                len(findings_of([record], contract)),
+                counts["NOT_APPLICABLE"],
+                counts["UNOBSERVABLE"],
+            )
+            lines.append(f"| {harness} {_run(record.started)} | {' | '.join(map(str, numbers))} |")
+    return lines
+
+
+def _harness(harness: str, runs: Sequence[RunRecord], contract: Contract, traces: Traces) -> list[str]:
+    lines = ["", f"## {harness}"]
+    names = [_run(record.started) for record in runs]
+    for number, finding in enumerate(findings_of(runs, contract), start=1):
+        lines += _finding(number, finding, names, contract, traces)
+    return lines + _warnings(runs, contract)
+
+
+def _finding(number: int, finding: Finding, runs: Sequence[str], contract: Contract, traces: Traces) -> list[str]:
+    clauses = finding.clauses(contract)
+    first = clauses[0]
+    level = f"{first.level}, {first.profile}"
+    lines = ["", f"### {number}. {first.id} ({level})", "", f"> {first.text}", "", finding.reason, ""]
+    if len(clauses) > 1:
+        lines.append(f"- Also: {', '.join(clause.id for clause in clauses[1:])}")
+    if len(runs) > 1:
+        lines.append(f"- Runs: {', '.join(finding.runs)}")
+    lines.append(f"- Traces: {_named(dict.fromkeys(check.trace for check in finding.checks))}")
+    known = _reports(finding, clauses, traces)
+    if known:
+        lines.append(f"- The same kind in public reports: {', '.join(known)}")
+    shown = next(check for check in finding.checks if check.clause == first.id)
+    return [*lines, f"- Replay: `{shown.replay}`"]
+
+
+def _named(traces: Iterable[str]) -> str:
+    names = [f"`{name}`" for name in traces]
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _reports(finding: Finding, clauses: Sequence[Clause], traces: Traces) -> list[str]:
+    """Reports that both a clause and one of the traces that show the finding come from."""
+    of_clauses = {source for clause in clauses for source in clause.sources}
+    found: dict[str, None] = {}
+    for slug in dict.fromkeys(check.trace for check in finding.checks):
+        loaded = traces.find(slug)
+        sources = loaded.trace.from_ if loaded is not None else ()
+        found |= dict.fromkeys(each for each in sources if each in of_clauses and not each.startswith("seed"))
+    return sorted(found)
+
+
+def _warnings(runs: Sequence[RunRecord], contract: Contract) -> list[str]:
+    """The SHOULDs that do not hold: a line a clause."""
+    warned: dict[str, Checked] = {}
+    for record in runs:
+        for check in record.checks:
+            if check.verdict == "WARN":
+                warned.setdefault(check.clause, check)
+    if not warned:
+        return []
+    lines = ["", "### SHOULDs that do not hold", ""]
+    order = list(contract.clauses)
+    for clause in sorted(warned, key=order.index):
+        check = warned[clause]
+        lines.append(f"- {clause}: {contract.clauses[clause].text} Seen: {check.reason}. Replay: `{check.replay}`")
+    return lines
+
+
+def _run(started: RunStarted) -> str:
+    """A run among those of its harness: `0.171.0`, `0.171.0 legacy`, `1.52.0 over responses`."""
+    adapter = started.adapter
+    told = [started.harness.version, adapter.variant]
+    return " ".join(part for part in told if part) + (f" over {adapter.wire}" if adapter.wire else "")
