@@ -69,6 +69,11 @@ class Fault:
     def none(self, _number: Any) -> bool:
         return True
 
+    def tell(self, _number: Any) -> bool:
+        """Note the environment."""
+        self.note(f"environment {json.dumps(dict(os.environ))}")
+        return True
+
     def burn(self, _number: Any) -> bool:
         """Three seconds of CPU, then the answer."""
         until = time.process_time() + 3.0
