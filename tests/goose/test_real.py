@@ -215,7 +215,7 @@ def test_a_session_has_the_settings_that_were_asked_for(tmp_path: Path) -> None:
 
     async def story(stage: Stage) -> None:
         main = stage.world.create("main", {})
-        session = await stage.open(main, model="gpt-4.1", mode="approve")
+        session = await stage.open(main, model="gpt-4.1", permissions="ask")
         await stage.turn(session, "one", stage.use("job", "run", "pwd"), stage.use("more", "run", "pwd"))
         assert stage.prompt("one").model == "gpt-4.1"
         assert stage.items("one", 2)[-1] == "more.result:done"
@@ -224,7 +224,7 @@ def test_a_session_has_the_settings_that_were_asked_for(tmp_path: Path) -> None:
         record = await stage.fork(session, HEAD, main)
         assert record.settings.origin == "reported"
         stated = {name: setting["value"] for name, setting in record.settings.value.items()}
-        assert stated == {"provider": "openai", "model": "gpt-4.1", "mode": "approve", "effort": "off"}
+        assert stated == {"provider": "openai", "model": "gpt-4.1", "permissions": "ask", "effort": "off"}
         refused = await stage.adapter.perform(SendPrompt("20200101_99", "hello"))
         assert isinstance(refused, Refused)
         assert refused.reason == "unknown-session"
