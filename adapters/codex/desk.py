@@ -55,7 +55,8 @@ class Desk:
     def native_call(self, use: ToolUse) -> NativeCall:
         """The shell command of an abstract tool, run by Codex's `exec_command`."""
         self.world.prepare(use)
-        work = command(use, self.world.control)
+        # Codex hears standard output and error apart, and puts them together as they happen to arrive.
+        work = f"exec 2>&1; {command(use, self.world.control)}"
         return prompts.shell_call(self._named(use, work) if self._asks else work)
 
     def _named(self, use: ToolUse, work: str) -> str:

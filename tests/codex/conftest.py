@@ -22,6 +22,7 @@ from forkproof.adapters.protocol import (
     ModelReply,
     ModelRequest,
     OpenSession,
+    Person,
     SendPrompt,
     SessionOpened,
     Trial,
@@ -55,7 +56,11 @@ class Driver:
 
     async def open(self) -> str:
         """A new session in a workspace with one file."""
-        answer = await self.adapter.perform(OpenSession(self.world.create("main", {"notes.md": "draft\n"})))
+        return await self.open_in("main")
+
+    async def open_in(self, name: str) -> str:
+        """The same in a directory of this name."""
+        answer = await self.adapter.perform(OpenSession(self.world.create(name, {"notes.md": "draft\n"})))
         assert isinstance(answer, SessionOpened)
         return answer.session
 
@@ -89,19 +94,19 @@ class Play:
         launcher.chmod(0o755)
         return CodexAdapter(Installation("codex", "0.0.0", launcher, "0" * 64))
 
-    def trial(self, deadlines: Deadlines) -> Trial:
+    def trial(self, deadlines: Deadlines, person: Person | None = None, name: str = "trial") -> Trial:
         """A private place, and an endpoint where nobody listens."""
-        root = self.folder / "trial"
+        root = self.folder / name
         root.mkdir()
-        return Trial(root, Silent(), Endpoint("http://127.0.0.1:9", "key"), deadlines)
+        return Trial(root, Silent(), Endpoint("http://127.0.0.1:9", "key"), deadlines, person=person)
 
-    def __call__(self, mode: str, story: Story, deadlines: Deadlines = PATIENT) -> Any:
+    def __call__(self, mode: str, story: Story, deadlines: Deadlines = PATIENT, person: Person | None = None) -> Any:
         """Give what the story gives."""
 
         async def whole() -> Any:
             adapter = self.adapter(mode)
             try:
-                return await story(Driver(adapter, await adapter.start(self.trial(deadlines))))
+                return await story(Driver(adapter, await adapter.start(self.trial(deadlines, person))))
             finally:
                 await adapter.stop()
 

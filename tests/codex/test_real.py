@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, get_args
 import pytest
 
 from forkproof.adapters.codex.adapter import CodexAdapter, HistoryMode
+from forkproof.adapters.codex.server import AppServer
 from forkproof.adapters.errors import HarnessDied
 from forkproof.adapters.installation import installed
 from forkproof.adapters.model.codec import Ids
@@ -34,6 +35,7 @@ from forkproof.adapters.protocol import (
     ForkRecord,
     ModelReply,
     OpenSession,
+    Person,
     Refused,
     Say,
     SendPrompt,
@@ -77,6 +79,20 @@ class Stage:
         answer = await self.adapter.perform(OpenSession(self.home))
         assert isinstance(answer, SessionOpened)
         return answer.session
+
+    def person(self, person: Person) -> None:
+        """From now on this person answers Codex's questions."""
+        self._app.person = person
+
+    async def ask(self, method: str, thread: str, **params: Any) -> Any:
+        """A request of the app-server that the seam has no operation for."""
+        return await self._app.ask(method, {"threadId": thread, **params})
+
+    @property
+    def _app(self) -> AppServer:
+        desk = self.adapter._desk  # the running server is nobody else's business
+        assert desk is not None
+        return desk.server
 
     def use(self, name: str, tool: str, arguments: Any) -> ToolUse:
         """A marked call."""

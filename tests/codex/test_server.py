@@ -321,6 +321,6 @@ def test_tools_are_shell_commands_in_codex_s_terms(play: Play) -> None:
     async def story(codex: Driver) -> None:
         use = ToolUse("call_1", "look", "run", "pwd", "[fp1.look.start]", "[fp1.look.end]")
         control = play.folder / "trial" / "control"
-        assert codex.adapter.native_call(use) == shell_call(command(use, control))
+        assert codex.adapter.native_call(use) == shell_call(f"exec 2>&1; {command(use, control)}")
 
     play("normal", story)

@@ -25,6 +25,8 @@ from typing import Any
 
 MODE = sys.argv[1]
 THREADS: dict[str, dict[str, Any]] = {}
+SOURCES: dict[str, str] = {}
+SANDBOXES = {"danger-full-access": "dangerFullAccess", "read-only": "readOnly"}
 
 
 def main() -> None:
@@ -77,6 +79,8 @@ def answer(number: int, method: str, params: dict[str, Any]) -> None:
             return end(params["threadId"], turn, "completed")
         case "thread/turns/list":
             result = listed(params)
+        case _ if method in SIMPLE:
+            result = SIMPLE[method](params)
         case _:
             raise LookupError(f"Invalid request: unknown variant `{method}`")
     return send({"id": number, "result": result})
@@ -95,8 +99,8 @@ def state(name: str, source: str | None = None) -> dict[str, Any]:
         "cwd": THREADS[name]["cwd"],
         "model": THREADS[name]["model"],
         "reasoningEffort": None,
-        "approvalPolicy": "never",
-        "sandbox": {"type": "dangerFullAccess"},
+        "approvalPolicy": THREADS[name].get("approvalPolicy", "never"),
+        "sandbox": {"type": SANDBOXES[THREADS[name].get("sandbox", "danger-full-access")]},
     }
 
 
@@ -127,7 +131,8 @@ def begin(number: int, params: dict[str, Any]) -> None:
     if MODE == "garbage":
         say("Segmentation fault")
     elif MODE == "asks":
-        send({"id": f"{name} {turn['id']}", "method": "item/commandExecution/requestApproval", "params": {}})
+        asked = {"threadId": name, "turnId": turn["id"], "itemId": "call_1", "proposedExecpolicyAmendment": ["rm"]}
+        send({"id": f"{name} {turn['id']}", "method": "item/commandExecution/requestApproval", "params": asked})
     elif "WAIT" not in words:
         end(name, turn, "failed" if "FAIL" in words else "completed")
     return None
@@ -142,11 +147,32 @@ def end(name: str, turn: dict[str, Any], status: str) -> None:
     if status == "failed":
         turn["error"] = {"message": "the model failed"}
     tell("turn/completed", name, turn)
+    if queue := THREADS[name].get("queue"):
+        waiting = queue.pop(0)
+        item = {
+            "type": "userMessage",
+            "id": "u",
+            "clientId": waiting["clientUserMessageId"],
+            "content": waiting["input"],
+        }
+        following = new_turn(THREADS[name], [item])
+        tell("turn/started", name, following)
+        send({"method": "item/started", "params": {"threadId": name, "turnId": following["id"], "item": item}})
+        end(name, following, "completed")
+
+
+def steer(params: dict[str, Any]) -> dict[str, Any]:
+    for turn in thread(params)["turns"]:
+        if turn["id"] == params["expectedTurnId"] and turn["status"] == "inProgress":
+            turn["items"].append({"type": "userMessage", "id": "s", "content": params["input"]})
+            return {"turnId": turn["id"]}
+    raise LookupError("no active turn to steer")
 
 
 def approval(message: dict[str, Any]) -> None:
     name, wanted = message["id"].split()
     turn = next(t for t in THREADS[name]["turns"] if t["id"] == wanted)
+    turn["items"].append({"type": "agentMessage", "id": "a", "text": json.dumps(message.get("result"))})
     end(name, turn, "completed" if message.get("result") == {"decision": "accept"} else "failed")
 
 
@@ -172,6 +198,8 @@ def fork(params: dict[str, Any]) -> dict[str, Any]:
         turns = [t | {"id": str(uuid.uuid4())} for t in turns]
     name = str(uuid.uuid4())
     THREADS[name] = {"cwd": params.get("cwd") or source["cwd"], "turns": list(turns), "model": "fake-model"}
+    THREADS[name].update({key: params[key] for key in ("model", "approvalPolicy", "sandbox") if key in params})
+    SOURCES[name] = params["threadId"]
     return state(name, params["threadId"])
 
 
@@ -197,6 +225,54 @@ def listed(params: dict[str, Any]) -> dict[str, Any]:
     place = int(params.get("cursor") or 0)
     following = str(place + 1) if place + 1 < len(turns) else None
     return {"data": turns[place : place + 1], "nextCursor": following}
+
+
+def settings(params: dict[str, Any]) -> dict[str, Any]:
+    thread(params).update({key: params[key] for key in params if key != "threadId"})
+    return {}
+
+
+def queue(params: dict[str, Any]) -> dict[str, Any]:
+    thread(params).setdefault("queue", []).append(params)
+    return {"queuedSubmission": {"id": "q"}}
+
+
+def revert(params: dict[str, Any]) -> dict[str, Any]:
+    turns = thread(params)["turns"]
+    del turns[cut(turns, params) :]
+    return {"thread": {"id": params["threadId"]}}
+
+
+def resume(params: dict[str, Any]) -> dict[str, Any]:
+    thread(params)
+    return state(params["threadId"])
+
+
+def delete(params: dict[str, Any]) -> dict[str, Any]:
+    thread(params)
+    del THREADS[params["threadId"]]
+    return {}
+
+
+def threads(_params: dict[str, Any]) -> dict[str, Any]:
+    return {"data": [{"id": name, "name": None, "preview": f"about {name}"} for name in THREADS]}
+
+
+def read(params: dict[str, Any]) -> dict[str, Any]:
+    thread(params)
+    return {"thread": {"id": params["threadId"], "forkedFromId": SOURCES.get(params["threadId"])}}
+
+
+SIMPLE = {
+    "thread/settings/update": settings,
+    "turn/steer": steer,
+    "thread/queue/add": queue,
+    "thread/revert": revert,
+    "thread/resume": resume,
+    "thread/delete": delete,
+    "thread/list": threads,
+    "thread/read": read,
+}
 
 
 if __name__ == "__main__":
