@@ -74,6 +74,7 @@ class AcpAdapter:
         `variant` is the name of the recipe's variant that this is, empty for none.
         """
         self._recipe = recipe
+        self.retried = recipe.retried
         self._variant = variant
         self._installation = installation
         self._extra = extra or extension.named(recipe.extension)
@@ -271,6 +272,7 @@ class AcpAdapter:
         child = str(answer["sessionId"])
         self._sessions.made(child, wanted.directory, answer)
         self._extra.forked(source, child)
+        await self._sessions.name(client, child)
         return Forked(await self._record(client, wanted, answer))
 
     def _copy(self, wanted: Fork) -> None:

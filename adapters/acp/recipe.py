@@ -126,9 +126,9 @@ class Recipe(_Part):
     -> the option of a permission request that means it, where its kind does not tell. client: what the client's side
     offers beside questions. unknown_session: an id of the agent's own form that it never gave. refusals: reason -> a
     regular expression, looked for in the agent's error. reusable: whether one process may serve several traces
-    (`--isolation run`). name_sessions: give each session a title, so that the agent does not ask its model for one.
-    capabilities, policies, unobservable: see `protocol.Description`. variants, wires: name -> what is other there
-    (`--variant`, `--wire`).
+    (`--isolation run`). retried: HTTP statuses of the model at which the agent asks again at once. name_sessions: give
+    each session a title, so that the agent does not ask its model for one. capabilities, policies, unobservable: see
+    `protocol.Description`. variants, wires: name -> what is other there (`--variant`, `--wire`).
     """
 
     recipe: Literal[1]
@@ -151,6 +151,7 @@ class Recipe(_Part):
     unknown_session: str = ""
     refusals: Mapping[Refusal, Text] = {}
     reusable: bool = False
+    retried: tuple[int, ...] = ()
     name_sessions: bool = False
     variants: Mapping[Name, Overlay] = {}
     wires: Mapping[Name, Overlay] = {}
@@ -169,6 +170,15 @@ class Recipe(_Part):
             told = _named(self.wires, wire, f"recipe {self.name} is not for the wire format")
             recipe = _under(recipe, told.model_copy(update={"wire": wire}))
         return recipe
+
+    @field_validator("wire")
+    @classmethod
+    def _is_spoken(cls, wire: str) -> str:
+        from forkproof.adapters.model.codec import codecs
+
+        if wire not in codecs():
+            raise ValueError(f"{wire!r} is no wire format that the model speaks; known are {', '.join(codecs())}")
+        return wire
 
     @field_validator("refusals")
     @classmethod

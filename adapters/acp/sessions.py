@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from forkproof.adapters.acp.client import Client
@@ -46,7 +47,15 @@ class Sessions:
             return refusal(error, "session/new", self._recipe)
         session = str(answer["sessionId"])
         self.made(session, wanted.directory, answer)
+        await self.name(client, session)
         return await self.ready(client, session, wanted.settings)
+
+    async def name(self, client: Client, session: str) -> None:
+        """Give a new session a title, where the recipe says so: one that the model is asked for comes at any time."""
+        if self._recipe.name_sessions:
+            with suppress(RpcError):  # it is only to keep side traffic away
+                params = {"sessionId": session, "title": f"Session {len(self.directories)}"}
+                await client.call("session/set_title", params)
 
     async def ready(self, client: Client, session: str, settings: Mapping[str, SettingValue]) -> Answer:
         """Give a new session the settings that were asked for; then it is open."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -164,6 +163,11 @@ def test_a_mode_is_changed_by_the_method_that_the_agent_stated_it_for(tmp_path: 
     asyncio.run(story())
 
 
+def link_out(directory: str, target: Path) -> None:
+    """A link that leads out of a session's directory."""
+    Path(directory, "out").symlink_to(target)
+
+
 def test_files_are_served_from_the_sessions_directory_only(tmp_path: Path) -> None:
     """Neither an absolute path elsewhere nor a link that leads out is followed; what was refused is not made."""
 
@@ -172,7 +176,7 @@ def test_files_are_served_from_the_sessions_directory_only(tmp_path: Path) -> No
             session, directory = await opened(adapter, world)
             outside = tmp_path / "outside.txt"
             outside.write_text("secret\n", encoding="utf-8")
-            os.symlink(tmp_path, f"{directory}/out")
+            link_out(directory, tmp_path)
             await adapter.perform(SendPrompt(session, f"READ {directory}/notes.md"))
             assert '"content": "draft\\n"' in said(adapter)
             await adapter.perform(SendPrompt(session, f"WRITE {directory}/sub/new.md"))

@@ -1,11 +1,11 @@
-"""A scripted agent that speaks ACP on stdio, for tests of the client. Standard library only; it calls no model.
+"""A scripted agent that speaks ACP on stdio, for tests of the client. Standard library only.
 
 `python fake_acp.py --clock FILE [--fault NAME]...`. Its sessions hold rows with a stamp in whole seconds, like Goose's,
 and its private methods have Goose's names. The stamp is the number in FILE, so that a test owns the time. A prompt's
 words steer it: `STAY` keeps the turn open until it is cancelled, `ASK` asks for permission, to run the command behind
 it if there is one, `READ PATH` and `WRITE PATH` ask the client for a file, `ODD` sends updates that no schema knows,
 `DIE` ends the process, `GARBAGE` writes a line that is no JSON, `FAIL` answers with an error. Its sessions are kept in
-HOME, so that another process finds them.
+HOME, so that another process finds them. Where FAKE_MODEL names a model's URL, any other prompt goes there.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -208,9 +209,21 @@ class Agent:
             self.request(name, "fs/write_text_file", {"sessionId": name, "path": place, "content": "written\n"})
         elif "STAY" in text:
             self.update(name, {"sessionUpdate": "tool_call", "toolCallId": "c1", "status": "in_progress"})
+        elif "FAKE_MODEL" in os.environ:
+            self.finish(name, self.think(session))
         else:
             self.finish(name, f"echo: {text}")
         return None
+
+    def think(self, session: Json) -> str:
+        """Ask the model at FAKE_MODEL, over Chat Completions; it may answer with words only."""
+        rows = session["rows"][-1:] if "forgets" in self.faults else session["rows"]
+        told = [{"role": row["role"], "content": row["content"][0]["text"]} for row in rows]
+        body = json.dumps({"model": "m1", "messages": told, "stream": False}).encode()
+        headers = {"Authorization": f"Bearer {os.environ['FAKE_KEY']}", "Content-Type": "application/json"}
+        request = urllib.request.Request(os.environ["FAKE_MODEL"], body, headers)  # noqa: S310  # on loopback
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310  # as above
+            return str(json.load(answer)["choices"][0]["message"]["content"])
 
     # --- turns -----------------------------------------------------------------------------------------------------
 
