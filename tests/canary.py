@@ -58,7 +58,8 @@ class Canary:
         }
         keys = (
             "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CODEX_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY",
-            "MISTRAL_API_KEY", "KIMI_API_KEY", "NPM_TOKEN", "NODE_AUTH_TOKEN", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "GOOSE_PROVIDER",
+            "MISTRAL_API_KEY", "KIMI_API_KEY",
+            "NPM_TOKEN", "NODE_AUTH_TOKEN", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "GOOSE_PROVIDER",
             "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
         )  # fmt: skip
         return {name: str(self.home / place) for name, place in places.items()} | dict.fromkeys(keys, SECRET)

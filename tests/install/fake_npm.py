@@ -2,9 +2,11 @@
 
 Orders: `view` and `install` may each have `status`, `err` and `out`; `install` may also have `print` (what the program
 that it lays down prints), `mode` (of that program), `program` (its path below the package), `pause` (a FIFO to write
-one's process id to before waiting for ever) and `gate` (a FIFO whose writer lets the install go on).
+one's process id to before waiting for ever), `gate` (a FIFO whose writer lets the install go on) and `size` (bytes of
+what it downloads). A full disk is told as npm tells it.
 """
 
+import errno
 import json
 import os
 import signal
@@ -25,7 +27,11 @@ def main() -> int:
     if arguments[0] == "view":
         sys.stdout.write(orders.get("out", json.dumps({"integrity": "sha512-AAAA", "unpackedSize": 2000})))
     if arguments[0] == "install":
-        lay(arguments, orders)
+        try:
+            lay(arguments, orders)
+        except OSError as error:
+            sys.stderr.write(f"npm error code {errno.errorcode[error.errno]}\nnpm error {error.strerror}, write\n")
+            return 228
     sys.stderr.write(orders.get("err", ""))
     return int(orders.get("status", 0))
 
@@ -35,7 +41,7 @@ def lay(arguments: list[str], orders: dict[str, str]) -> None:
     prefix = Path(arguments[arguments.index("--prefix") + 1])
     cache = Path(arguments[arguments.index("--cache") + 1])
     cache.mkdir()
-    (cache / "tarball").write_bytes(b"x" * 1000)
+    (cache / "tarball").write_bytes(b"x" * int(orders.get("size", 1000)))
     folder = prefix / "node_modules" / ("@" + spec[1:].split("@")[0])
     program = folder / orders["program"]
     program.parent.mkdir(parents=True)
