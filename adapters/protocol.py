@@ -115,6 +115,7 @@ __all__ = [
     "Refused",
     "Restart",
     "Resume",
+    "Retrying",
     "Reusable",
     "Say",
     "SendPrompt",
@@ -192,6 +193,16 @@ class Adapter(Protocol):
     async def stop(self) -> None:
         """End the harness and every descendant; never raises, and may be called at any time, also twice."""
         ...
+
+
+@runtime_checkable
+class Retrying(Protocol):
+    """What an adapter is besides, whose harness asks its model again, at once, where the answer is an HTTP error.
+
+    `retried` are statuses for which it does so whatever it asked for; with `--chaos` some requests get one of them.
+    """
+
+    retried: tuple[int, ...]
 
 
 @runtime_checkable

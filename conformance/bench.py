@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.model.chaos import Chaos, chaos_for
 from forkproof.adapters.model.codec import Ids
 from forkproof.adapters.model.markers import nonce_for
 from forkproof.adapters.protocol import (
@@ -85,7 +86,7 @@ class Bench:
                 await self._shared.end()
             return await observe(fresh, trace, slug, seed, deadlines, self._chaos)
         if self._shared is None:
-            self._shared = await _Shared.open(self._chaos)
+            self._shared = await _Shared.open(fresh, self._chaos)
         return await self._shared.observe(fresh, trace, slug, seed, deadlines)
 
     async def close(self) -> None:
@@ -102,20 +103,20 @@ def _can_share(adapter: Adapter) -> bool:
 class _Shared:
     """The server and the directory of a run, and the process that serves its traces one after another."""
 
-    def __init__(self, root: Path, chaos: int | None) -> None:
+    def __init__(self, root: Path, first: Adapter, chaos: int | None) -> None:
         """Use `open`."""
         self._root = root
         self._model = _Switch()
-        self._server = _server(self._model, self._native_call, self._id, chaos)
+        self._server = _server(self._model, self._native_call, self._id, chaos_for(chaos, first))
         self._adapter: Adapter | None = None
         self._ids: Callable[[str], str] = Ids("")
         self._roots = 0
         self._notes: list[str] = []
 
     @classmethod
-    async def open(cls, chaos: int | None) -> _Shared:
-        """With a server that listens; no process yet."""
-        shared = cls(_directory(), chaos)
+    async def open(cls, first: Adapter, chaos: int | None) -> _Shared:
+        """With a server that listens; no process yet. `first` is like all adapters that will run on it."""
+        shared = cls(_directory(), first, chaos)
         try:
             await shared._server.__aenter__()
         except BaseException:
@@ -205,13 +206,12 @@ def _directory() -> Path:
 
 
 def _server(
-    model: _Switch, native: Callable[[ToolUse], NativeCall], ids: Callable[[str], str], chaos: int | None
+    model: _Switch, native: Callable[[ToolUse], NativeCall], ids: Callable[[str], str], chaos: Chaos | None
 ) -> ModelServer:
     """Not started yet. Imported late: only a real harness needs it."""
-    from forkproof.adapters.model.chaos import Chaos
     from forkproof.adapters.model.server import ModelServer
 
-    return ModelServer(model, native, ids, chaos=None if chaos is None else Chaos(chaos))
+    return ModelServer(model, native, ids, chaos=chaos)
 
 
 class _Switch:

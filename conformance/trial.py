@@ -227,9 +227,9 @@ async def _endpoint(
     if not adapter.needs_server:
         yield None
         return
-    from forkproof.adapters.model.chaos import Chaos
+    from forkproof.adapters.model.chaos import chaos_for
     from forkproof.adapters.model.server import ModelServer
 
-    disturbed = None if chaos is None else Chaos(chaos)
+    disturbed = chaos_for(chaos, adapter)
     async with ModelServer(model, adapter.native_call, ids, chaos=disturbed, converse=model.converse) as server:
         yield server

@@ -17,9 +17,9 @@ from random import Random
 from typing import TypeAlias
 
 from forkproof.adapters.model.codec import Frame
-from forkproof.adapters.protocol import Drop
+from forkproof.adapters.protocol import Adapter, Drop, Retrying
 
-__all__ = ["Chaos", "Pause", "Piece"]
+__all__ = ["Chaos", "Pause", "Piece", "chaos_for"]
 
 LONGEST_PAUSE = 0.002
 """Seconds between two pieces, at most."""
@@ -88,6 +88,13 @@ class Chaos:
     def _chance(self, key: str) -> Random:
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         return Random(f"{self.seed}/{digest}")  # noqa: S311  # nothing secret is drawn
+
+
+def chaos_for(seed: int | None, adapter: Adapter) -> Chaos | None:
+    """The chaos that this harness can meet without a change of the story; None without a seed."""
+    if seed is None:
+        return None
+    return Chaos(seed, adapter.retried if isinstance(adapter, Retrying) else ())
 
 
 class _Style:

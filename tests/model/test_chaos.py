@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkproof.adapters.model.chaos import LONGEST_PAUSE, MOST_PAUSES, Chaos, Pause
+from forkproof.adapters.model.chaos import LONGEST_PAUSE, MOST_PAUSES, Chaos, Pause, chaos_for
 from forkproof.adapters.model.codec import Ids, Rendering, codecs
 from forkproof.adapters.protocol import Drop, ModelReply, Say, Stall, Think, ToolUse
 from tests import prompt_strategies as some
@@ -198,3 +198,17 @@ def test_opaque_forms_go_through_chaos_byte_for_byte() -> None:
         events = readable(client.parse(sent(list(Chaos(seed).disturb(frames)))))
         signed = [data["delta"]["signature"] for _, data in events if data.get("delta", {}).get("signature")]
         assert signed == [thought.opaque]
+
+
+class Patient:
+    """As far as chaos looks at an adapter: a harness that tries again."""
+
+    retried = (503,)
+
+
+def test_a_harness_meets_errors_only_if_its_adapter_says_that_it_retries() -> None:
+    """Without a seed there is no chaos; a harness that does not try again gets no error, whatever the seed."""
+    patient, plain = Patient(), object()
+    assert chaos_for(None, patient) is None  # type: ignore[arg-type]  # only what chaos looks at
+    assert chaos_for(3, patient) == Chaos(3, (503,))  # type: ignore[arg-type]
+    assert chaos_for(3, plain) == Chaos(3)  # type: ignore[arg-type]
