@@ -90,14 +90,14 @@ def cutoff(cut: Cut, rows: Sequence[Row]) -> int | None:
 
 
 def to_import(fresh: str, wanted: Import) -> str:
-    """The text for `session/import` that makes a session with these turns, stamps included.
+    """The text for `session/import` that makes a session with these turns, their stamps and their ids included.
 
     `fresh` is the export of a new, empty session in the same directory; its settings are kept. Raises `Garbage`.
     """
     rows = [
-        _message(f"imported-{number}-{role}", role, _seconds(turn.at), text)
+        _message((turn.id or f"imported-{number}") + more, role, _seconds(turn.at), text)
         for number, turn in enumerate(wanted.turns)
-        for role, text in (("user", turn.user), ("assistant", turn.say))
+        for role, more, text in (("user", "", turn.user), ("assistant", "-answer", turn.say))
     ]
     return json.dumps({**_load(fresh), "conversation": rows, "message_count": len(rows)})
 

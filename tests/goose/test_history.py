@@ -125,3 +125,18 @@ def test_an_imported_history_is_read_back_as_it_was(turns: list[ImportedTurn]) -
     told = json.loads(text)
     assert (told["extension_data"], told["message_count"]) == ({"tools": 1}, 2 * len(turns))
     assert len({message["id"] for message in told["conversation"]}) == 2 * len(turns)
+
+
+def test_an_imported_turn_keeps_the_id_that_the_trace_chose() -> None:
+    """Goose keeps the ids of imported rows, so that order can be told from ids that sort otherwise (clause CUT-4)."""
+    turns = (ImportedTurn(5, "a", "b", id="msg-10"), ImportedTurn(5, "c", "d", id="msg-9"), ImportedTurn(5, "e", "f"))
+    told = json.loads(to_import('{"conversation": []}', Import("/w", turns)))
+    ids = [message["id"] for message in told["conversation"]]
+    assert ids == ["msg-10", "msg-10-answer", "msg-9", "msg-9-answer", "imported-2", "imported-2-answer"]
+
+
+def test_what_was_said_into_a_turn_is_cut_with_it() -> None:
+    """It stands under `user` like a message that opens a turn; its id tells it apart (clause QUE-2)."""
+    rows = [Row("user", 1, "q [t0]"), Row("user", 2, "and [s]", "steer_7"), Row("user", 3, "q [t1]", "msg_1")]
+    assert cutoff(cut("after", 0), rows) == 3
+    assert cutoff(cut("after", 1), rows) is None
