@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forkproof.adapters.pi.messages import words
+from forkproof.adapters.pi.peer import Rejected
 from forkproof.adapters.protocol import TurnEnded
 
 __all__ = ["Ledger", "Turn"]
@@ -82,18 +83,19 @@ class Ledger:
                 self._end()
 
     def replaced(self) -> None:
-        """Another session is open now: what ran in the one before was stopped."""
+        """Another session is open now: what ran in the one before was stopped, what waited there is gone with it."""
         if self.current is not None and not self.current.ended.done():
             self.current.ended.set_result(TurnEnded("cancelled", detail="pi opened another session"))
         self.current, self.unsure = None, False
-        self.queued.clear()
+        lost, self.queued = self.queued, []
+        for turn in lost:
+            _break(turn, Rejected("pi forgot the message that waited when it opened another session"))
 
     def fail(self, error: BaseException) -> None:
         """Nothing will be heard any more."""
         for turn in (self.current, *self.queued):
-            if turn is not None and not turn.ended.done():
-                turn.ended.set_exception(error)
-                turn.ended.exception()  # seen, also where nobody waits
+            if turn is not None:
+                _break(turn, error)
 
     def _taken(self, text: str) -> None:
         waiting = next((turn for turn in self.queued if turn.text == text), None)
@@ -107,3 +109,9 @@ class Ledger:
         if turn is not None and not turn.ended.done():
             turn.ended.set_result(self._stop or TurnEnded("cancelled", detail="pi gave no answer"))
         self._stop = None
+
+
+def _break(turn: Turn, error: BaseException) -> None:
+    if not turn.ended.done():
+        turn.ended.set_exception(error)
+        turn.ended.exception()  # seen, also where nobody waits

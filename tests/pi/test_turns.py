@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from forkproof.adapters.errors import HarnessDied
+from forkproof.adapters.pi.peer import Rejected
 from forkproof.adapters.pi.turns import Ledger
 
 SETTLED = {"type": "agent_settled"}
@@ -73,9 +74,10 @@ def test_older_releases_end_with_agent_end_and_may_not_be_quiet_yet() -> None:
 def test_another_session_ends_what_ran() -> None:
     async def run() -> None:
         ledger = Ledger(settles=True)
-        turn = ledger.begin("a")
-        ledger.queue("b")
+        turn, waiting = ledger.begin("a"), ledger.queue("b")
         ledger.replaced()
+        with pytest.raises(Rejected, match="forgot the message"):
+            await waiting.ended
         assert turn.ended.result().stop == "cancelled"
         assert not ledger.busy
         assert ledger.queued == []
