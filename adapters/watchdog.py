@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 __all__ = ["WATCHDOG", "Watchdog"]
 
@@ -88,17 +89,20 @@ os.register_at_fork(after_in_child=WATCHDOG.disown)
 
 # --- The program ---------------------------------------------------------------------------------------------------
 
+_Leader: TypeAlias = tuple[int, bytes]
+"""A leader's pid and when it began; 0 before it is known."""
+
 
 def _main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    families: dict[str, int] = {}
+    families: dict[str, _Leader] = {}
     for line in sys.stdin:
         match line.split():
             case ["enter", tag]:
-                families[tag] = 0
+                families[tag] = (0, b"")
             case ["lead", tag, pid]:
-                families[tag] = int(pid)
+                families[tag] = (int(pid), _began(pid))
             case ["leave", tag]:
                 families.pop(tag, None)
     until = time.monotonic() + _PATIENCE
@@ -106,15 +110,23 @@ def _main() -> None:
         _kill(found)
 
 
-def _members(families: Mapping[str, int]) -> frozenset[int]:
+def _members(families: Mapping[str, _Leader]) -> frozenset[int]:
     """Every process of these families: by tag, by the leader's session, and their children."""
     tags = {_TAG + tag.encode() for tag in families}
-    leaders = {pid for pid in families.values() if pid}
+    # A number that another process has by now is no leader's, nor its session's: a session keeps its number taken.
+    leaders = {pid for pid, began in families.values() if pid and _began(str(pid)) in {began, b""}}
     rows = dict(_rows())
     found = {pid for pid, (_, session) in rows.items() if pid in leaders or session in leaders or _tagged(pid, tags)}
     while more := {pid for pid, (parent, _) in rows.items() if parent in found} - found:
         found |= more
     return frozenset(found) if rows else frozenset(pid for pid in leaders if _lives(pid))
+
+
+def _began(pid: str) -> bytes:
+    """When a process began, in the kernel's ticks; empty for one that is not there, and where there is no /proc."""
+    with contextlib.suppress(OSError, IndexError):
+        return Path("/proc", pid, "stat").read_bytes().rpartition(b")")[2].split()[19]
+    return b""
 
 
 def _rows() -> Iterable[tuple[int, tuple[int, int]]]:
