@@ -19,7 +19,7 @@ from forkproof.adapters.stdio.rawtalk import RawTalk, SilentError
 
 __all__ = ["CASES", "Case", "fuzz"]
 
-HUGE: Final = 4 * 1024 * 1024
+HUGE: Final = 1024 * 1024
 """Characters in the longest message."""
 
 Try: TypeAlias = Callable[[RawTalk, Endpoint | None], Awaitable[str]]
@@ -238,7 +238,7 @@ CASES: Final = (
         "answer whatever you do not implement with -32601: forkproof then counts it as unsupported",
         _unknown_method,
     ),
-    Case("a message of 4 MiB", f"error {METHOD_NOT_FOUND}", "a line may be up to 16 MiB long; do not limit it", _huge),
+    Case("a message of 1 MiB", f"error {METHOD_NOT_FOUND}", "a line may be up to 16 MiB long; do not limit it", _huge),
     Case(
         "another version",
         "an error, or the version that it does speak",

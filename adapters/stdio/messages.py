@@ -269,9 +269,10 @@ class WriteFiles:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files by relative POSIX path."""
+    """Files by relative POSIX path. `runs` may be left out: the counters at that moment, to save a question."""
 
     files: Mapping[str, str]
+    runs: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ class _Server:
             case m.WriteFiles(directory, files):
                 world.write(directory, files)
             case m.DirectoryRef(directory) if method == "world/read":
-                return encode(m.Files(world.read(directory)))
+                return encode(m.Files(world.read(directory), world.runs()))
             case m.DirectoryRef(directory):
                 world.block(directory)
             case m.CallRef(call):

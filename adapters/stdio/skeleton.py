@@ -1,4 +1,4 @@
-"""Adapters to begin with, one a language: each works as it is, and drives a tiny harness that stands for the author's."""
+"""Adapters to begin with, one a language: each works as it is, on a tiny harness that stands for the author's."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ It finds what would make a whole run end early, and says what to do. What the fo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from forkproof.adapters.errors import AdapterError
 from forkproof.adapters.model.codec import Ids
@@ -40,6 +40,8 @@ from forkproof.adapters.stdio.program import Program
 
 __all__ = ["Smoke"]
 
+_Status: TypeAlias = Literal["ok", "failed", "absent"]
+_Chapter: TypeAlias = Callable[[], Awaitable[tuple[_Status, str, str]]]
 _MARKERS: Final = Markers("5a0ce5")
 _FILE: Final = {"smoke.txt": "it runs\n"}
 _PAGE: Final = "docs/adapters.md has the shapes; FORKPROOF_WIRE_LOG=FILE keeps every message"
@@ -85,20 +87,20 @@ class Smoke:
     async def story(self, endpoint: Endpoint | None) -> AsyncIterator[Finding]:
         """The findings, one after another; the first failure ends the story."""
         for name, expected, tell in (
-            ("start", "the harness starts", self._start(endpoint)),
-            ("session/open", "the id of a new session", self._open()),
-            ("session/prompt", "the turn runs, its tool call works, it ends with end_turn", self._turn()),
-            ("session/fork", "a new session that holds what the source holds", self._fork()),
+            ("start", "the harness starts", lambda: self._start(endpoint)),
+            ("session/open", "the id of a new session", self._open),
+            ("session/prompt", "the turn runs, its tool call works, it ends with end_turn", self._turn),
+            ("session/fork", "a new session that holds what the source holds", self._fork),
         ):
             finding = await self._told(name, expected, tell)
             yield finding
             if finding.status == "failed":
                 break
-        yield await self._told("stop", "the harness ends, and nothing that it started runs on", self._stop())
+        yield await self._told("stop", "the harness ends, and nothing that it started runs on", self._stop)
 
-    async def _told(self, name: str, expected: str, tell: Any) -> Finding:
+    async def _told(self, name: str, expected: str, tell: _Chapter) -> Finding:
         try:
-            status, came, hint = await tell
+            status, came, hint = await tell()
         except AdapterError as error:
             return Finding(name, "failed", expected, error.cause, error.hint or _PAGE)
         return Finding(name, status, expected, came, hint)
@@ -111,19 +113,19 @@ class Smoke:
             raise RuntimeError("`described` comes first")
         return self._adapter
 
-    async def _start(self, endpoint: Endpoint | None) -> tuple[str, str, str]:
+    async def _start(self, endpoint: Endpoint | None) -> tuple[_Status, str, str]:
         self._world = await self._known.start(Trial(self._root, self._script, endpoint, self._deadlines))
         self._directory = self._world.create("main", {"notes.md": "draft\n"})
         return "ok", "it started", ""
 
-    async def _open(self) -> tuple[str, str, str]:
+    async def _open(self) -> tuple[_Status, str, str]:
         answer = await self._ask(OpenSession(self._directory))
         if not isinstance(answer, SessionOpened):
             return "failed", str(answer), 'answer `{"sessionId": ...}`; every adapter needs this method'
         self._main = answer.session
         return "ok", f"session {answer.session}", ""
 
-    async def _turn(self) -> tuple[str, str, str]:
+    async def _turn(self) -> tuple[_Status, str, str]:
         writes = "tool.write" in self._known.describe().capabilities
         use = ToolUse(
             _MARKERS.call_id("smoke"), "smoke", "write", _FILE, _MARKERS.tag("smoke.start"), _MARKERS.tag("smoke.end")
@@ -146,7 +148,7 @@ class Smoke:
             return "failed", came, "the command must run in the session's cwd, and its output go back to the model"
         return "ok", "the turn ended, the file was written", ""
 
-    async def _fork(self) -> tuple[str, str, str]:
+    async def _fork(self) -> tuple[_Status, str, str]:
         declared = self._known.describe().capabilities
         kind = next((kind for kind in ("head", "after", "before") if f"fork.{kind}" in declared), None)
         if kind is None:
@@ -168,7 +170,7 @@ class Smoke:
             return "failed", f"the fork's prompt holds {sent}", "the fork must begin with the source's history"
         return "ok", f"session {child}; its prompt holds {sent}", ""
 
-    async def _stop(self) -> tuple[str, str, str]:
+    async def _stop(self) -> tuple[_Status, str, str]:
         adapter = self._known
         talk = adapter.talk
         await adapter.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
@@ -23,6 +24,7 @@ class RemoteWorld:
     def __init__(self, ask: Ask, wait: AskLater) -> None:
         self._ask = ask
         self._wait = wait
+        self._runs: Mapping[str, int] | None = None
 
     def create(self, name: str, files: Mapping[str, str]) -> str:
         """Make a directory with these files and return it."""
@@ -47,6 +49,10 @@ class RemoteWorld:
     def read(self, directory: str) -> Mapping[str, str]:
         """All files below the directory."""
         found: m.Files = self._ask("world/read", m.DirectoryRef(directory))
+        if found.runs is not None:
+            # Good for whoever asks in the same breath, as the suite does behind each step.
+            self._runs = found.runs
+            asyncio.get_running_loop().call_soon(self._forget)
         return found.files
 
     async def started(self, call: str) -> None:
@@ -63,7 +69,10 @@ class RemoteWorld:
 
     def runs(self) -> Mapping[str, int]:
         """How often each counting command ran so far."""
-        return self._counts("world/runs")
+        return self._counts("world/runs") if self._runs is None else self._runs
+
+    def _forget(self) -> None:
+        self._runs = None
 
     def _directory(self, method: str, message: Any) -> str:
         found: m.DirectoryRef = self._ask(method, message)

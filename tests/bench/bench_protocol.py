@@ -1,10 +1,10 @@
 """What the open protocol costs a step: the reference served over it, against the reference in process.
 
-Run it as a script: `python -m tests.bench.bench_protocol [--rounds N]`, from the root of the checkout. A step of a trace is
-one operation with all that comes with it: the requests to the model, the questions to the person, and the looks at
-files and counters. It prints p50 and p95 over all steps, for CPU (suite and adapter together) and for wall time; the bar
-is 1 ms a step, p95 (design section 11). Each step's cost is the least over the rounds, so that a busy machine counts
-little; nothing here asserts.
+Run it as a module from the root of the checkout: `python -m tests.bench.bench_protocol [--rounds N] [--every N]`. A
+step of a trace is one operation with all that comes with it: the requests to the model, the questions to the person,
+and the looks at files and counters. It prints p50 and p95 over all steps, for CPU (suite and adapter together) and
+for wall time; the bar is 1 ms a step, p95 (design section 11). Each step's cost is the least over the rounds, so that
+a busy machine counts little; nothing here asserts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from forkproof.adapters.inprocess import create
 from forkproof.adapters.protocol import Adapter, Deadlines
@@ -44,7 +44,7 @@ class Meter:
         self.slug = ""
         self._step: Any = PartPlayer._step
 
-    def __enter__(self) -> Meter:
+    def __enter__(self) -> Self:
         meter, step = self, self._step
 
         async def timed(player: PartPlayer, index: int, each: Any) -> None:

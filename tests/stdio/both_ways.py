@@ -1,4 +1,4 @@
-"""Traces on the reference, in process and over the open protocol: what either way sees, as data that can be compared."""
+"""Traces on the reference, in process and over the open protocol: what either way sees, as comparable data."""
 
 from __future__ import annotations
 
@@ -115,5 +115,3 @@ def timeless(lines: list[dict[str, Any]]) -> Any:
 
 def _without(line: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name not in names}
-
-

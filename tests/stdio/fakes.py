@@ -79,11 +79,15 @@ class Silent:
         del stall
 
 
+def _made(root: Path) -> None:
+    root.mkdir(exist_ok=True)
+
+
 @asynccontextmanager
 async def running(place: Path, root: Path, deadlines: Deadlines | None = None, **trial: Any) -> AsyncIterator[Any]:
     """A started adapter for this program, its process and its world; stopped at the end, with nothing left."""
     adapter = StdioAdapter(program(place))
-    root.mkdir(exist_ok=True)
+    _made(root)
     deadlines = deadlines or Deadlines(start=60, operation=60, stop=5)
     world: World = await adapter.start(Trial(root, Silent(), deadlines=deadlines, **trial))
     assert adapter.talk is not None

@@ -163,7 +163,7 @@ def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
         place = fake(tmp_path, {"session/open": "hang"})
         deadlines = Deadlines(start=60, operation=0.5, stop=1)
         async with running(place, tmp_path / "trial", deadlines) as (adapter, _):
-            with pytest.raises(HarnessHung, match="did not answer session/open within 0.5 s"):
+            with pytest.raises(HarnessHung, match=r"did not answer session/open within 0\.5 s"):
                 await adapter.perform(OPEN)
 
     asyncio.run(story())
@@ -223,24 +223,25 @@ def test_a_cancelled_request_is_told_to_the_program(tmp_path: Path) -> None:
             assert stall == "seen"
             seen.set()
 
+    root = tmp_path / "trial"
+    root.mkdir()
+
     async def story() -> None:
         place = fake(tmp_path, {"session/prompt": "own"}, TELLING)
         adapter = StdioAdapter(program(place))
         from forkproof.adapters.protocol import Trial
 
-        root = tmp_path / "trial"
-        root.mkdir()
         await adapter.start(Trial(root, Model(), deadlines=Deadlines(stop=5)))
         try:
             turn = asyncio.ensure_future(adapter.perform(SendPrompt("s1", "Go.")))
             await asyncio.sleep(0)
             turn.cancel()
             await asyncio.wait_for(seen.wait(), 60)
-            assert (root / "home" / "cancelled").read_text() == "3"
         finally:
             await adapter.stop()
 
     asyncio.run(story())
+    assert (root / "home" / "cancelled").read_text(encoding="utf-8") == "3"
 
 
 ASKING = """
@@ -298,6 +299,7 @@ def test_a_shell_tool_that_is_declared_gets_our_commands(tmp_path: Path) -> None
     shell = {"tool": "bash", "argument": "cmd", "also": {"timeout": 9}}
     described = {"harness": "fake", "version": "1", "model": "protocol", "shell": shell}
     use = ToolUse("call_1", "w", "write", {"a.txt": "x"}, "[fp0.w.start]", "[fp0.w.end]")
+    directories: list[str] = []
 
     async def story() -> None:
         place = fake(tmp_path, {"describe": described}, OTHERS_DROPPED)
@@ -306,9 +308,11 @@ def test_a_shell_tool_that_is_declared_gets_our_commands(tmp_path: Path) -> None
             assert (native.name, native.arguments["timeout"]) == ("bash", 9)
             assert "a.txt" in native.arguments["cmd"]
             directory = world.create("main", {"b.txt": "y"})
-            assert Path(directory, "b.txt").read_text() == "y"
+            directories.append(directory)
+            assert world.read(directory) == {"b.txt": "y"}
 
     asyncio.run(story())
+    assert Path(directories[0], "b.txt").read_text(encoding="utf-8") == "y"
 
 
 def test_any_other_tool_is_the_programs_to_name(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from forkproof.adapters.stdio.finding import Finding
 from forkproof.adapters.stdio.fuzz import CASES
+from forkproof.adapters.stdio.program import program
 from forkproof.adapters.stdio.skeleton import LANGUAGES
+from forkproof.adapters.stdio.smoke import Smoke
 from forkproof.conformance.cli import main
 from tests.stdio.fakes import OTHERS_DROPPED, fake
 
@@ -81,7 +85,7 @@ other = lambda asked: None
         ({"describe": {"harness": "x"}}, "describe", "version: is missing"),
         ({"start": {"error": {"code": -1, "message": "no disk"}}}, "start", "no disk"),
         ({}, "session/open", "has no session/open"),
-        ({"session/open": {"sessionId": "s"}, "session/prompt": "hang"}, "session/prompt", "no answer within 2 s"),
+        ({"session/open": {"sessionId": "s"}, "session/prompt": "hang"}, "session/prompt", "no answer within 15 s"),
         (
             {"session/open": {"sessionId": "s"}, "session/prompt": {"stopReason": "end_turn"}},
             "session/prompt",
@@ -90,13 +94,31 @@ other = lambda asked: None
     ],
 )
 def test_the_story_ends_at_the_first_failure(answers: Any, name: str, came: str, tmp_path: Path) -> None:
-    """With what was expected, what came, and a hint."""
-    code, found = findings(fake(tmp_path, answers, BAD), "2")
-    assert code == (2 if name == "describe" else 1)
-    assert found[name]["status"] == "failed"
-    assert came in found[name]["came"]
-    assert found[name]["hint"]
-    assert found[name]["expected"]
+    """With what was expected, what came, and a hint; what was started is ended."""
+    found = asyncio.run(story(fake(tmp_path, answers, BAD), tmp_path, 15.0 if "hang" in answers.values() else 60.0))
+    failed = next(each for each in found if each.status == "failed")
+    assert failed.name == name
+    assert came in failed.came
+    assert failed.hint
+    assert failed.expected
+    after = found[found.index(failed) + 1 :]
+    assert [(each.name, each.status) for each in after] == ([] if name == "describe" else [("stop", "ok")])
+
+
+async def story(place: Path, folder: Path, seconds: float) -> list[Finding]:
+    """The findings of the first story alone."""
+    smoke = Smoke(program(place), folder, seconds)
+    found = [smoke.described()]
+    if found[0].status == "ok":
+        async with smoke.served() as endpoint:
+            found += [each async for each in smoke.story(endpoint)]
+    return found
+
+
+def test_what_can_not_be_described_ends_the_check(tmp_path: Path) -> None:
+    """Exit 2: nothing could be run."""
+    code, found = findings(fake(tmp_path, {"describe": {"harness": "x"}}))
+    assert (code, list(found)) == (2, ["describe"])
 
 
 SLOPPY = """
@@ -110,7 +132,7 @@ other = lambda asked: print("what is", asked)
 def test_fuzz_finds_what_a_sloppy_program_does(tmp_path: Path) -> None:
     """A program that dies of garbage, writes logs to standard output, and does what makes no sense."""
     answers = {"session/open": "own", "session/prompt": {"stopReason": "end_turn"}, "session/fork": "hang"}
-    code, found = findings(fake(tmp_path, answers, SLOPPY), "3")
+    code, found = findings(fake(tmp_path, answers, SLOPPY), "15")
     failed = {name for name, each in found.items() if each["status"] == "failed"}
     assert code == 1
     assert {"no JSON", "JSON, no object", "answers to nothing", "an unknown notification"} <= failed
@@ -122,12 +144,18 @@ def test_fuzz_finds_what_a_sloppy_program_does(tmp_path: Path) -> None:
 
 CLINGING = f"""{OTHERS_DROPPED}
 import signal, subprocess
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
+started = False
+def own(number, asked):
+    global started
+    started = True
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    send({{"jsonrpc": "2.0", "id": number, "result": {{}}}})
 class Held:
     def __iter__(self):
         yield from sys.__stdin__
-        subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        time.sleep(600)
+        if started:
+            subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            time.sleep(600)
 sys.stdin = Held()
 """
 
@@ -136,7 +164,7 @@ def test_a_program_that_outlives_its_input_is_found_and_ended(tmp_path: Path) ->
     """It is told, and nothing of it runs afterwards."""
     import psutil
 
-    code, found = findings(fake(tmp_path, {"session/open": {"sessionId": "s"}}, CLINGING), "3")
+    code, found = findings(fake(tmp_path, {"start": "own", "session/open": {"sessionId": "s"}}, CLINGING), "15")
     assert code == 1
     assert found["the input is closed"]["came"] == "it runs on"
     left = [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(p.info["cmdline"] or ())]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from forkproof.adapters.stdio.described import described
 from forkproof.adapters.inprocess import create
 from forkproof.adapters.protocol import Deadlines
+from forkproof.adapters.stdio.described import described
 from forkproof.conformance.contract import load_contract
 from forkproof.conformance.trace.load import LoadedTrace, discover, load
 from tests.stdio.both_ways import Kept, moves_by_itself, playing, seen, served, timeless, verdicts
