@@ -242,8 +242,11 @@ class AcpAdapter:
     async def _compact(self, client: Client, session: str) -> Answer:
         if not self._recipe.compact:
             return Unsupported("compacting on request: the recipe names no prompt that does it")
+        begun = len(client.transcript)
         try:
             stop = await self._turn(client, session, self._recipe.compact)
+            if stop == "end_turn" and self._recipe.compacted is not None:
+                await client.told(session, self._recipe.compacted, begun)
         except RpcError as error:
             return refusal(error, "session/prompt", self._recipe)
         return Acknowledged() if stop == "end_turn" else Refused("other", f"{self._recipe.compact} stopped as {stop}")

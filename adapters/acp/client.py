@@ -6,7 +6,9 @@ What the agent asks is answered by a `Desk`. Updates and fields that no schema k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -33,9 +35,8 @@ class Client:
         self.agent: Mapping[str, Any] = {}
         self.desk = desk
         self._deadlines = deadlines
-        self._peer = Peer(
-            process, on_request=desk.answer, wire_log=lambda way, said: self.transcript.append((way, said))
-        )
+        self._heard = asyncio.Event()
+        self._peer = Peer(process, on_request=desk.answer, wire_log=self._log)
 
     @property
     def allowed(self) -> list[Mapping[str, Any]]:
@@ -157,6 +158,28 @@ class Client:
                 return tuple(found)
             cursor = {"cursor": page["nextCursor"]}
         raise Garbage(f"session/list goes on after {_PAGES} pages", "its nextCursor may lead back to an earlier page")
+
+    async def told(self, session: str, pattern: str, since: int) -> None:
+        """Return when an agent's message in this session, from this place of the transcript on, holds these words.
+
+        Raises `HarnessHung` when none comes within an operation's deadline.
+        """
+        await self._peer.attend(self._said(session, pattern, since), self._deadlines.operation, f"with /{pattern}/")
+
+    async def _said(self, session: str, pattern: str, since: int) -> None:
+        while not any(re.search(pattern, text) for text in self._words(session, since)):
+            self._heard.clear()
+            await self._heard.wait()
+
+    def _words(self, session: str, since: int) -> Iterator[str]:
+        for update in self.updates(session, since):
+            match update:
+                case {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": str(text)}}:
+                    yield text
+
+    def _log(self, way: Literal["in", "out"], message: Mapping[str, Any]) -> None:
+        self.transcript.append((way, message))
+        self._heard.set()
 
     async def close(self) -> None:
         """Stop talking; the process goes on."""

@@ -121,14 +121,15 @@ class Recipe(_Part):
     command: the program and its arguments. env: variables beside the suite's own (adapters/environment.py). files: path
     below HOME -> content. wire: the codec that the agent speaks to its model. extension: what it offers beyond ACP,
     cuts above all (`extension.known()`); with `none` only the whole history can be forked. compact: the prompt that
-    compacts a session, if one does. settings: the agent's configuration option, or `mode` or `model`, -> its name in a
-    trace and in a fork record. values: that name -> a trace's value -> the agent's. answers: a decision of the person
-    -> the option of a permission request that means it, where its kind does not tell. client: what the client's side
-    offers beside questions. unknown_session: an id of the agent's own form that it never gave. refusals: reason -> a
-    regular expression, looked for in the agent's error. reusable: whether one process may serve several traces
-    (`--isolation run`). retried: HTTP statuses of the model at which the agent asks again at once. name_sessions: give
-    each session a title, so that the agent does not ask its model for one. capabilities, policies, unobservable: see
-    `protocol.Description`. variants, wires: name -> what is other there (`--variant`, `--wire`).
+    compacts a session, if one does. compacted: a regular expression for the agent's words once that is done, where the
+    prompt's answer only says that it has begun. settings: the agent's configuration option, or `mode` or `model`, ->
+    its name in a trace and in a fork record. values: that name -> a trace's value -> the agent's. answers: a decision
+    of the person -> the option of a permission request that means it, where its kind does not tell. client: what the
+    client's side offers beside questions. unknown_session: an id of the agent's own form that it never gave. refusals:
+    reason -> a regular expression, looked for in the agent's error. reusable: whether one process may serve several
+    traces (`--isolation run`). retried: HTTP statuses of the model at which the agent asks again at once.
+    name_sessions: give each session a title, so that the agent does not ask its model for one. capabilities, policies,
+    unobservable: see `protocol.Description`. variants, wires: name -> what is other there (`--variant`, `--wire`).
     """
 
     recipe: Literal[1]
@@ -140,6 +141,7 @@ class Recipe(_Part):
     files: Files = {}
     extension: Name = "none"
     compact: str = ""
+    compacted: Text | None = None
     traffic: Traffic = Traffic()
     capabilities: frozenset[Dotted] = frozenset()
     policies: Mapping[str, str] = {}
@@ -179,6 +181,12 @@ class Recipe(_Part):
         if wire not in codecs():
             raise ValueError(f"{wire!r} is no wire format that the model speaks; known are {', '.join(codecs())}")
         return wire
+
+    @field_validator("compacted")
+    @classmethod
+    def _is_an_expression(cls, pattern: str | None) -> str | None:
+        cls._compiles({} if pattern is None else {"busy": pattern})
+        return pattern
 
     @field_validator("refusals")
     @classmethod

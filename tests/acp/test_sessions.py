@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from forkproof.adapters.acp.replay import messages
-from forkproof.adapters.errors import HarnessDied
+from forkproof.adapters.errors import HarnessDied, HarnessHung
 from forkproof.adapters.prompt import Message, Text, ToolCall, ToolResult
 from forkproof.adapters.protocol import (
     Acknowledged,
+    Compact,
     Configure,
     Cut,
+    Deadlines,
     Delete,
     Fork,
     Refused,
@@ -28,7 +30,7 @@ from forkproof.adapters.protocol import (
 )
 from forkproof.adapters.readings import HistoryRead, SessionLine, SessionsRead
 from forkproof.adapters.tree import ListSessions, ReadHistory
-from tests.acp.agent import ENDPOINT, HEAD, PATIENT, Silent, call_begun, forked, opened, running, sent
+from tests.acp.agent import ENDPOINT, HEAD, PATIENT, Silent, call_begun, forked, opened, running, sent, updates
 
 
 @pytest.mark.parametrize("kill", [False, True])
@@ -126,6 +128,30 @@ def test_one_process_serves_several_traces_where_nothing_is_left_behind(
                 assert adapter._process is process
                 process.kill()
                 assert await adapter.renew(Trial(root, Silent(), ENDPOINT, PATIENT)) is None
+
+    asyncio.run(story())
+
+
+def test_a_compaction_is_over_when_the_agent_says_so(tmp_path: Path) -> None:
+    """Some agents answer the prompt at once and work on; what never comes is a hang, not a done compaction."""
+
+    async def story() -> None:
+        more = {"compact": "LATER", "compacted": "all (done|over)"}
+        async with running(tmp_path, **more) as (adapter, world):
+            session, _ = await opened(adapter, world)
+            assert await adapter.perform(Compact(session)) == Acknowledged()
+            assert updates(adapter, "agent_message_chunk")[-1]["content"]["text"] == "all done"
+
+    asyncio.run(story())
+
+
+def test_a_compaction_whose_end_never_comes_hangs(tmp_path: Path) -> None:
+    async def story() -> None:
+        more = {"compact": "LATER", "compacted": "never said"}
+        async with running(tmp_path, deadlines=Deadlines(operation=5.0), **more) as (adapter, world):
+            session, _ = await opened(adapter, world)
+            with pytest.raises(HarnessHung, match="never said"):
+                await adapter.perform(Compact(session))
 
     asyncio.run(story())
 

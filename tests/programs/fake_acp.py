@@ -209,6 +209,10 @@ class Agent:
             self.request(name, "fs/write_text_file", {"sessionId": name, "path": place, "content": "written\n"})
         elif "STAY" in text:
             self.update(name, {"sessionUpdate": "tool_call", "toolCallId": "c1", "status": "in_progress"})
+        elif "LATER" in text:
+            # Work goes on behind the answer, as some agents' compaction does.
+            self.finish(name, "begun")
+            self.update(name, {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "all done"}})
         elif "FAKE_MODEL" in os.environ:
             self.finish(name, self.think(session))
         else:
