@@ -48,7 +48,7 @@ __all__ = ["PartPlayer", "Stage"]
 
 T = TypeVar("T")
 
-LAST_WORD = 1.2
+LAST_WORD = 1.5
 """Seconds in which an adapter whose own deadline has passed ends the harness and tells what it was doing."""
 
 

@@ -276,7 +276,11 @@ class Route:
             return
         answer = getattr(self, "do_" + method.replace("/", "_"), None)
         if answer is not None:
-            answer(number, params)
+            try:
+                answer(number, params)
+            except KeyError as error:
+                message = f"no rollout found for thread id {error.args[0]}"
+                self.send(id=number, error={"code": -32600, "message": message})
         elif number is not None:
             self.send(id=number, error={"code": -32601, "message": f"unknown variant `{method}`"})
 
