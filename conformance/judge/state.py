@@ -70,7 +70,8 @@ def works_in(case: Case) -> Finding:
     requests = case.part.requests_of(case.step.name)
     if wanted is None or not requests:
         return untestable(f"turn {case.step.name} sent no request, or there is no directory of {home}")
-    told = _told(case, requests[-1])
+    # Where the provider keeps what was sent, a request holds the newest result alone.
+    told = {who: place for request in requests for who, place in _told(case, request).items()}
     if not told:
         return untestable(f"no `pwd` of turn {case.step.name} showed a directory")
     record = case.part.records.get(case.step.session)
