@@ -1,4 +1,4 @@
-"""Putting a pinned harness from npm into `$FORKPROOF_HOME`, whole or not at all.
+"""Putting a pinned harness from npm or PyPI into `$FORKPROOF_HOME`, whole or not at all.
 
 Everything is made in a staging folder beside the final place, checked there, and renamed into place. A lock keeps two
 installs of one harness apart. A run that was killed leaves at most a staging folder, which the next one clears away.
@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from forkproof.adapters import installation, npm
+from forkproof.adapters import installation, npm, pypi
 from forkproof.adapters.errors import AdapterError, InstallFailed, NotInstalled
 from forkproof.adapters.installation import Installation, Manifest, digest, installed, printed_version
 from forkproof.adapters.packages import Release, platform_tag, request
@@ -102,6 +102,17 @@ def _make(release: Release, shelf: Path, user: Mapping[str, str], progress: Prog
     with _staging(shelf) as staging:
         prefix = staging / "prefix"
         prefix.mkdir()
+        if release.source == "pypi":
+            _has_room(shelf, release.unpacked)
+            progress.step(f"fetching {release.name} {release.version} and what it needs from PyPI")
+            pip = pypi.Pip(staging, user)
+            verified = pip.install(
+                release.spec, release.programs[0], prefix, lambda done: progress.arrived(done, release.unpacked)
+            )
+            progress.step(f"checking {release.name} {release.version}")
+            _check(release, prefix, prefix, verified).write(prefix)
+            _put(prefix, shelf / release.version)
+            return installation.at(shelf / release.version)
         client = npm.Npm(staging, user)
         progress.step(f"asking npm about {release.name} {release.version}")
         dist = client.dist(release.asked)
@@ -110,7 +121,8 @@ def _make(release: Release, shelf: Path, user: Mapping[str, str], progress: Prog
         progress.step(f"fetching {release.name} {release.version} for {release.platform}")
         client.install(release.spec, prefix, lambda done: progress.arrived(done, total))
         progress.step(f"checking {release.name} {release.version}")
-        _check(release, prefix, npm.integrity(prefix, release.folder) or dist.integrity).write(prefix)
+        folder = prefix / "node_modules" / release.folder
+        _check(release, prefix, folder, npm.integrity(prefix, release.folder) or dist.integrity).write(prefix)
         _put(prefix, shelf / release.version)
     return installation.at(shelf / release.version)
 
@@ -125,9 +137,8 @@ def _has_room(shelf: Path, total: int | None) -> None:
         )
 
 
-def _check(release: Release, prefix: Path, integrity: str) -> Manifest:
-    """Look at what came before anyone may use it. Raises `InstallFailed` when it is not what was asked for."""
-    folder = prefix / "node_modules" / release.folder
+def _check(release: Release, prefix: Path, folder: Path, integrity: str) -> Manifest:
+    """Look at what came, in `folder`, before anyone may use it. Raises `InstallFailed` if it is not what was asked."""
     binary = next((folder / p for p in release.programs if (folder / p).is_file()), None)
     if binary is None:
         raise InstallFailed(

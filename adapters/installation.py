@@ -25,7 +25,7 @@ __all__ = ["MANIFEST", "Installation", "Manifest", "at", "digest", "home", "inst
 
 MANIFEST = "forkproof.json"
 _SCHEMA = 1
-_VERSION_SECONDS = 60.0
+_VERSION_SECONDS = 180.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from forkproof.adapters.errors import InstallFailed, UnknownHarness
 from forkproof.adapters.registry import find
@@ -24,12 +25,17 @@ _MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm6
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?")
 
 
+Source: TypeAlias = Literal["npm", "pypi"]
+"""Which registry a package comes from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """One version of one harness for one platform.
 
     `spec` is what `npm install` gets, `asked` what `npm view` gets; `folder` lies below `node_modules`, and `programs`
-    are the places below it where the program may be, the newest layout first. `unpacked` is the size on disk in bytes
+    are the places below it where the program may be, the newest layout first. From PyPI, `spec` is for pip, and the
+    programs are launchers that are made. `unpacked` is the size on disk in bytes
     where it is known, for the progress bar, as registries often leave it out.
     """
 
@@ -42,6 +48,7 @@ class Release:
     programs: tuple[str, ...]
     needs_node: bool
     unpacked: int | None
+    source: Source = "npm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ class Package:
     tested: tuple[str, ...] = ()
     sizes: Mapping[tuple[str, str], int] = field(default_factory=dict)
     needs_node: bool = False
+    source: Source = "npm"
     package: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
 
@@ -96,6 +104,7 @@ class Package:
             programs=tuple(map(fill, self.programs)),
             needs_node=self.needs_node,
             unpacked=self.sizes.get((chosen, tag)),
+            source=self.source,
         )
 
 
@@ -185,6 +194,17 @@ PACKAGES: Mapping[str, Package] = {
         package="@earendil-works/pi-coding-agent",
         # The package moved with release 0.74.0.
         renamed={"0.73.": "@mariozechner/pi-coding-agent"},
+    ),
+    "mistral-vibe": Package(
+        name="mistral-vibe",
+        pinned="3.0.2",
+        source="pypi",
+        spec="mistral-vibe=={version}",
+        asked="mistral-vibe=={version}",
+        folder="",
+        programs=("bin/vibe-acp",),
+        platforms={"linux-x64": "", "linux-arm64": "", "darwin-x64": "", "darwin-arm64": ""},
+        sizes={("3.0.2", "linux-x64"): 416_000_000},
     ),
 }
 

@@ -88,6 +88,7 @@ _ENTRIES = (
         Choice("acp:claude-agent-acp"),
         wires=("messages",),
     ),
+    Entry("Mistral Vibe over ACP", "forkproof.adapters.acp", Choice("acp:mistral-vibe"), wires=("chat",)),
 )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from forkproof.adapters.acp.client import Client
 from forkproof.adapters.acp.extension import Meta, Plain
+from forkproof.adapters.acp.replay import shown
 from forkproof.adapters.protocol import Fork, Refused, Unsupported
 
 __all__ = ["AirExtension", "MessageIdExtension"]
@@ -37,6 +38,9 @@ class _Turn:
 class _ByMessage(Plain):
     """Knows the turns of every session as their updates told them, forks' and those of earlier processes included."""
 
+    copies_ids = True
+    """Whether a fork's copied messages bear the source's ids; where they get new ones, `session/load` tells them."""
+
     def __init__(self) -> None:
         self._turns: dict[str, list[_Turn]] = {}
         self._client: Client | None = None
@@ -48,7 +52,7 @@ class _ByMessage(Plain):
 
     def forked(self, source: str, child: str, /) -> None:
         """The child's turns are among the source's; each is looked for by its own marker."""
-        self._turns[child] = list(self._turns.get(source, ()))
+        self._turns[child] = list(self._turns.get(source, ())) if self.copies_ids else []
 
     async def cut(self, client: Client, fork: Fork, /) -> Meta | Refused | Unsupported:
         """What names the last message of the cut's turn."""
@@ -60,6 +64,8 @@ class _ByMessage(Plain):
             return self._meta(_NEVER)
         self._listen(client)
         turns = [turn for turn in self._turns.get(fork.session, ()) if fork.cut.turn.marker in turn.text]
+        if not turns and not self.copies_ids:
+            turns = [turn for turn in await _replayed(client, fork.session) if fork.cut.turn.marker in turn.text]
         ids = self._ids(turns[-1]) if turns else []
         if not ids:
             return Unsupported(f"a cut after turn {fork.cut.turn.name}: the agent gave no message of it an id")
@@ -104,11 +110,24 @@ class AirExtension(_ByMessage):
 class MessageIdExtension(_ByMessage):
     """Cuts by the id of a person's message."""
 
+    copies_ids = False
+
     def _ids(self, turn: _Turn) -> list[str]:
         return turn.users
 
     def _meta(self, message: str) -> Meta:
         return {"messageId": message}
+
+
+async def _replayed(client: Client, session: str) -> list[_Turn]:
+    """The turns that `session/load` tells of, with the ids that their messages have in this session."""
+    turns: list[_Turn] = []
+    for message in shown(await client.replay(session, client.desk.directories.get(session, "/"))):
+        if message.role == "user":
+            turns.append(_Turn(message.text))
+        if turns and message.id is not None:
+            (turns[-1].users if message.role == "user" else turns[-1].agents).append(message.id)
+    return turns
 
 
 def _note(turn: _Turn, update: Mapping[str, Any]) -> None:

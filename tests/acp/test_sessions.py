@@ -189,7 +189,7 @@ def test_a_cut_is_named_by_a_message_of_its_turn(tmp_path: Path) -> None:
         {"jetbrains": {"air": {"fork": {"version": 1, "messageId": each}}}} for each in ("a-0", "a-0", never)
     ]
     by_user = asyncio.run(story(MessageIdExtension(), tmp_path / "user"))
-    assert by_user == [{"messageId": "u-0"}, {"messageId": "u-0"}, {"messageId": never}]
+    assert by_user == [{"messageId": "u-0"}, {"messageId": "m0"}, {"messageId": never}]
 
 
 def test_a_replay_is_read_as_messages_with_their_calls() -> None:
