@@ -16,7 +16,12 @@ export default function forkproof(pi) {
       entries: ctx.sessionManager.getEntries(),
       leafId: ctx.sessionManager.getLeafId(),
     }),
-    navigate: async ({ entry, summarize }, ctx) => ctx.navigateTree(entry, { summarize }),
+    // `keep`: an entry of no meaning to the model, so that the place is the file's last one and survives a restart.
+    navigate: async ({ entry, summarize, keep }, ctx) => {
+      const told = await ctx.navigateTree(entry, { summarize });
+      if (keep && !told.cancelled) pi.appendEntry("forkproof-cut", {});
+      return told;
+    },
     fork: async ({ entry }, ctx, answer) =>
       ctx.fork(entry, { position: "at", withSession: async (fresh) => answer(fresh, { done: { cancelled: false } }) }),
     label: async ({ entry, text }) => {

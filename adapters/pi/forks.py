@@ -79,7 +79,8 @@ async def _elsewhere(fleet: Fleet, world: DiskWorld, asked: Fork, source: Held, 
     """In another directory, as a person would: copy the files, start `pi --fork` there, and go to the cut with /tree.
 
     `--fork` copies the whole session, so the cut is made by moving: what lies behind it stays in the child's file, as a
-    branch that was left.
+    branch that was left. An entry at the cut makes that place last: a position alone would not survive a restart, which
+    is a matter of /tree and not of forks.
     """
     known = fleet.known[asked.session]
     world.copy(known.directory, asked.directory)
@@ -88,7 +89,7 @@ async def _elsewhere(fleet: Fleet, world: DiskWorld, asked: Fork, source: Held, 
     except StartFailed as error:
         return Refused("other", error.cause)
     if asked.cut.kind != "head":
-        await process.bridge("navigate", entry=entry, summarize=False)
+        await process.bridge("navigate", entry=entry, summarize=False, keep=True)
     return await _made(fleet, process, asked, source, entry)
 
 
