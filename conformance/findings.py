@@ -22,7 +22,10 @@ MARK: Final = "<!-- From here on made by `forkproof findings`: what is changed b
 
 _STATEMENTS: Final = frozenset({"REC", "RD", "LBL"})
 """Areas about what a harness tells; all others are about what it does: context, data, authority."""
-_NEVER_HAPPENED: Final = "UNTESTABLE"
+_TOLD: Final = frozenset(
+    {"record", "record_has", "lineage", "titles_differ", "labels", "sessions", "revision_differs_from"}
+)
+"""Kinds of expectations that are about what a harness tells, whatever the clause."""
 _SHOWN: Final = 3
 """Traces of a finding that are named; the others are counted."""
 
@@ -37,17 +40,19 @@ class Finding:
 
     def clauses(self, contract: Contract) -> list[Clause]:
         """The clauses that are broken, the gravest first."""
-        ids = dict.fromkeys(check.clause for check in self.checks)
-        return sorted((contract.clauses[id_] for id_ in ids), key=_grave)
+        worst = sorted(self.checks, key=lambda check: _grave(contract.clauses[check.clause], check))
+        return [contract.clauses[id_] for id_ in dict.fromkeys(check.clause for check in worst)]
 
     def rank(self, contract: Contract) -> tuple[tuple[int, int, int], int, str]:
         """The place among a harness's findings: a broken core MUST first, then more checks before fewer."""
-        return _grave(self.clauses(contract)[0]), -len(self.checks), self.checks[0].id
+        worst = min(_grave(contract.clauses[check.clause], check) for check in self.checks)
+        return worst, -len(self.checks), self.checks[0].id
 
 
-def _grave(clause: Clause) -> tuple[int, int, int]:
+def _grave(clause: Clause, check: Checked) -> tuple[int, int, int]:
     """What the model or the person loses counts before what a record does not say, MUST and core before others."""
-    return int(clause.level != "MUST"), int(clause.profile != "core"), int(clause.area in _STATEMENTS)
+    told = clause.area in _STATEMENTS or (bool(check.expected) and check.expected.keys() <= _TOLD)
+    return int(clause.level != "MUST"), int(clause.profile != "core"), int(told)
 
 
 def findings_of(records: Iterable[RunRecord], contract: Contract) -> list[Finding]:
@@ -104,9 +109,11 @@ def _overview(by_harness: dict[str, list[RunRecord]], contract: Contract) -> lis
 def _harness(harness: str, runs: Sequence[RunRecord], contract: Contract, traces: Traces) -> list[str]:
     lines = ["", f"## {harness}"]
     names = [_run(record.started) for record in runs]
-    for number, finding in enumerate(findings_of(runs, contract), start=1):
+    found = findings_of(runs, contract)
+    for number, finding in enumerate(found, start=1):
         lines += _finding(number, finding, names, contract, traces)
-    return lines + _warnings(runs, contract)
+    warnings = _warnings(runs, contract)
+    return lines + (warnings if found or warnings else ["", "Nothing: every check that applies passes."])
 
 
 def _finding(number: int, finding: Finding, runs: Sequence[str], contract: Contract, traces: Traces) -> list[str]:

@@ -2,8 +2,9 @@
 
 `python tests/tools/publish_all.py [--only WORD] [--work DIR] [--jobs N] [--reuse]`, in the checkout, with the harnesses
 installed. Each file of deviations is one run: its harness, releases and variant stand in it, a wire format that is not
-the default one in its name. What can't be published is told, the others are published all the same; then the exit code
-is 1. `--reuse` publishes runs that are complete in DIR already.
+the default one in its name. The reference comes first: it shows that the contract can be met. What can't be published
+is told, the others are published all the same; then the exit code is 1. `--reuse` publishes runs that are complete in
+DIR already.
 """
 
 from __future__ import annotations
@@ -26,10 +27,14 @@ FORKPROOF = str(Path(sys.executable).with_name("forkproof"))
 
 @dataclass(frozen=True)
 class Plan:
-    """One run to publish: what `forkproof run` is asked for, and its known deviations."""
+    """One run to publish: what `forkproof run` is asked for, and its known deviations, if it may have any."""
 
     words: tuple[str, ...]
-    baseline: Path
+    baseline: Path | None = None
+
+    @property
+    def known(self) -> list[str]:
+        return [] if self.baseline is None else ["--baseline", str(self.baseline)]
 
     @property
     def folder(self) -> str:
@@ -37,7 +42,8 @@ class Plan:
 
 
 def plans() -> Iterator[Plan]:
-    """A run for each release of each file of deviations. The pinned release is asked for without its version."""
+    """The reference, and each release of each file of deviations; the pinned one is asked for without its version."""
+    yield Plan(("reference",))
     names = {entry.name.removeprefix("acp:"): entry.name for entry in registry.known()}
     for baseline in deviations_in(ROOT / "adapters"):
         name = names[baseline.harness]
@@ -59,11 +65,11 @@ def publish(plan: Plan, work: Path, jobs: int, *, reuse: bool) -> str:
     """Play and publish one run; what went wrong, empty if nothing."""
     out = work / plan.folder
     if not (reuse and _complete(out)):
-        command = [FORKPROOF, "run", *plan.words, "--baseline", str(plan.baseline), "--out", str(out)]
+        command = [FORKPROOF, "run", *plan.words, *plan.known, "--out", str(out)]
         done = subprocess.run([*command, "--seed", "1", "-j", str(jobs), "-q"], cwd=ROOT, check=False)
         if done.returncode:
             return f"forkproof run {' '.join(plan.words)} ended with {done.returncode}"
-    told = subprocess.run([FORKPROOF, "publish", str(out), "--baseline", str(plan.baseline)], cwd=ROOT, check=False)
+    told = subprocess.run([FORKPROOF, "publish", str(out), *plan.known], cwd=ROOT, check=False)
     return "" if told.returncode == 0 else f"{out} could not be published"
 
 
