@@ -44,13 +44,15 @@ class AgentError(Exception):
 class Session:
     """One session of this agent. `response` is the provider's id of its last answer, empty before the first.
 
-    `shown` are the messages by which a client is told of the conversation: role and text.
+    `shown` are the messages by which a client is told of the conversation: role and text. `unsent` is what the model
+    has not been told yet, because a request failed or the process was killed; it goes out with the next one.
     """
 
     id: str
     directory: str
     response: str
     shown: list[tuple[str, str]]
+    unsent: list[dict[str, Any]]
 
 
 class ScriptedAgent:
@@ -82,12 +84,12 @@ class ScriptedAgent:
                 able = {"loadSession": True, "sessionCapabilities": {"fork": {}, "close": {}}, "promptCapabilities": {}}
                 return {"protocolVersion": 1, "agentCapabilities": able, "authMethods": []}
             case "session/new":
-                return {"sessionId": self._keep(Session(self._new_id(), params["cwd"], "", [])).id}
+                return {"sessionId": self._keep(Session(self._new_id(), params["cwd"], "", [], [])).id}
             case "session/load":
                 return self._load(params["sessionId"], params["cwd"])
             case "session/fork":
                 source = self._stored(params["sessionId"])
-                child = Session(self._new_id(), params["cwd"], source.response, source.shown)
+                child = Session(self._new_id(), params["cwd"], source.response, source.shown, source.unsent)
                 return {"sessionId": self._keep(child).id}
             case "session/prompt":
                 return self._turn(self._session(params["sessionId"]), params["prompt"])
@@ -122,7 +124,10 @@ class ScriptedAgent:
             told = json.loads((self._store / f"{name}.json").read_text(encoding="utf-8"))
         except OSError as error:
             raise AgentError(NO_SESSION, f"Session not found: {name}") from error
-        return Session(told["id"], told["directory"], told["response"], [(role, text) for role, text in told["shown"]])
+        shown = [(role, text) for role, text in told["shown"]]
+        # What was said to a process that died is said again by a client that wants it answered.
+        unsent = [item for item in told["unsent"] if item["type"] != "message"]
+        return Session(told["id"], told["directory"], told["response"], shown, unsent)
 
     def _session(self, name: str) -> Session:
         if name not in self._open:
@@ -142,16 +147,15 @@ class ScriptedAgent:
     def _turn(self, session: Session, prompt: list[dict[str, Any]]) -> dict[str, Any]:
         texts = [block["text"] for block in prompt if block.get("type") == "text"]
         session.shown += [("user", text) for text in texts]
-        sent: list[dict[str, Any]] = [
-            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text} for text in texts]}
-        ]
-        while sent:
-            answer = self._ask(session, sent)
-            session.response = answer["id"]
-            sent = []
-            for item in answer["output"]:
-                sent += self._act(session, item)
+        said = [{"type": "input_text", "text": text} for text in texts]
+        session.unsent.append({"type": "message", "role": "user", "content": said})
+        while session.unsent:
             self._keep(session)
+            answer = self._ask(session, session.unsent)
+            session.response, session.unsent = answer["id"], []
+            for item in answer["output"]:
+                session.unsent += self._act(session, item)
+        self._keep(session)
         return {"stopReason": "end_turn"}
 
     def _ask(self, session: Session, sent: list[dict[str, Any]]) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def test_a_fork_is_a_session_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_model_that_fails_fails_the_turn(tmp_path: Path) -> None:
-    """With the model's words; the session can be spoken to again."""
+    """With the model's words; the session can be spoken to again, and nothing that was said is lost."""
 
     async def story(stage: Stage) -> None:
         session = await stage.open(stage.world.create("main", {}))
@@ -101,5 +101,6 @@ def test_a_model_that_fails_fails_the_turn(tmp_path: Path) -> None:
         assert isinstance(ended, TurnEnded)
         assert (ended.stop, "no such luck" in ended.detail) == ("failed", True)
         assert (await stage.turn(session, "next")).stop == "end_turn"
+        assert stage.items("next") == ["bad.user", "next.user"]
 
     play(tmp_path, story, agent())
