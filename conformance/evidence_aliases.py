@@ -53,9 +53,7 @@ class Aliases:
         for part in parts:
             self._number(_ids_of(part))
         telling = [id_ for id_ in self._names if len(id_) >= _TELLING and any(c.isdigit() for c in id_)]
-        telling.sort(key=lambda id_: (-len(id_), id_))
-        inside = "|".join(map(re.escape, telling))
-        self._inside = re.compile(rf"(?<![A-Za-z0-9])(?:{inside})(?![A-Za-z0-9])") if telling else None
+        self._telling = sorted(telling, key=lambda id_: (-len(id_), id_))
         self._texts: dict[str, str] = {}
         self._words: dict[str, str] = {}
 
@@ -84,10 +82,16 @@ class Aliases:
     def text(self, text: str) -> str:
         """The text with ids and private literals replaced, and nothing else: it may be compared with a trace's own."""
         if text not in self._texts:
-            told = self._private.text(text)
-            inside = self._inside
-            self._texts[text] = told if inside is None else inside.sub(lambda found: self._names[found.group()], told)
+            self._texts[text] = self._within(self._private.text(text))
         return self._texts[text]
+
+    def _within(self, text: str) -> str:
+        """The text with the ids in it replaced. One pattern of all ids would take longer to make than to use."""
+        there = [re.escape(id_) for id_ in self._telling if id_ in text]
+        if not there:
+            return text
+        pattern = rf"(?<![A-Za-z0-9])(?:{'|'.join(there)})(?![A-Za-z0-9])"
+        return re.sub(pattern, lambda found: self._names[found.group()], text)
 
     def words(self, text: str) -> str:
         """As `text`, for a harness's own words: with times and ids that stand nowhere else replaced, too."""
