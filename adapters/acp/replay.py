@@ -5,6 +5,7 @@ Source: ACP, "Prompt Turn" and "Session Setup"; capability `history`, clause RD-
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 
 from forkproof.adapters.prompt import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
-__all__ = ["Shown", "messages", "shown"]
+__all__ = ["Shown", "calls_in_a_row", "messages", "shown"]
 
 _CHUNKS: Mapping[str, Role] = {
     "user_message_chunk": "user",
@@ -47,6 +48,15 @@ def shown(updates: Iterable[Mapping[str, Any]]) -> tuple[Shown, ...]:
             found.append(Shown(role, ident, text))
         closed = False
     return tuple(found)
+
+
+def calls_in_a_row(conversation: Iterable[Message]) -> bool:
+    """Whether one call follows another with no word between.
+
+    A call and its result are one thing in ACP, so that nothing tells whether two of them were asked for together.
+    """
+    kinds = [type(m.parts[0]) for m in conversation if m.role != "tool"]
+    return (ToolCall, ToolCall) in itertools.pairwise(kinds)
 
 
 def messages(updates: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from forkproof.adapters.acp.client import Client
 from forkproof.adapters.acp.recipe import Recipe
 from forkproof.adapters.acp.refusal import refusal
-from forkproof.adapters.acp.replay import messages
+from forkproof.adapters.acp.replay import calls_in_a_row, messages
 from forkproof.adapters.acp.settings import change
 from forkproof.adapters.jsonrpc import RpcError
 from forkproof.adapters.protocol import (
@@ -86,9 +86,14 @@ class Sessions:
     async def history(self, client: Client, session: str) -> Answer:
         """What `session/load` replays."""
         try:
-            return HistoryRead(messages(await client.replay(session, await self._place(client, session))))
+            told = messages(await client.replay(session, await self._place(client, session)))
         except RpcError as error:
             return refusal(error, "session/load", self._recipe)
+        if calls_in_a_row(told):
+            return Unsupported(
+                "a history with two calls in a row: ACP shows each with its result, and not which were asked for together"
+            )
+        return HistoryRead(told)
 
     async def listed(self, client: Client) -> Answer:
         """`session/list`, all pages; the protocol has no field for a source."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forkproof.adapters.acp.replay import messages
+from forkproof.adapters.acp.replay import calls_in_a_row, messages
 from forkproof.adapters.errors import HarnessDied, HarnessHung
 from forkproof.adapters.prompt import Message, Text, ToolCall, ToolResult
 from forkproof.adapters.protocol import (
@@ -209,7 +209,10 @@ def test_a_replay_is_read_as_messages_with_their_calls() -> None:
         },
         {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Done."}},
     ]
-    assert messages(updates) == (
+    told = messages(updates)
+    assert calls_in_a_row(told)
+    assert not calls_in_a_row(told[:3])
+    assert told == (
         Message("user", (Text("Do it."),)),
         Message("assistant", (ToolCall("c1", "sh", {"command": "ls"}),)),
         Message("tool", (ToolResult("c1", "a.md"),)),
