@@ -91,7 +91,7 @@ class Sessions:
             return refusal(error, "session/load", self._recipe)
         if calls_in_a_row(told):
             return Unsupported(
-                "a history with two calls in a row: ACP shows each with its result, and not which were asked for together"
+                "a history with two calls in a row: ACP shows each with its result, not which were asked for together"
             )
         return HistoryRead(told)
 
