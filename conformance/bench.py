@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from forkproof.adapters.errors import AdapterError
+from forkproof.adapters.installation import home
 from forkproof.adapters.model.chaos import Chaos, chaos_for
 from forkproof.adapters.model.codec import Ids
 from forkproof.adapters.model.markers import nonce_for
@@ -150,6 +151,7 @@ class _Shared:
                 await self.end(observer)
         server.settle()
         private = {endpoint.key: "$KEY", str(root): "$TRIAL", str(self._root): "$RUN", endpoint.url: "$MODEL"}
+        private[str(home())] = "$FORKPROOF_HOME"
         oddities = (*map(str, server.oddities[before:]), *self._notes)
         return replace(observer.observation(), oddities=oddities, private=private)
 

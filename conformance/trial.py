@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from forkproof.adapters.errors import AdapterError, HarnessHung
+from forkproof.adapters.installation import home
 from forkproof.adapters.model.codec import Ids
 from forkproof.adapters.model.markers import Markers, nonce_for
 from forkproof.adapters.model.script import ScriptedModel
@@ -96,7 +97,12 @@ async def observe(
             found = observer.observation()
             if endpoint is None or server is None:
                 return found
-            private = {endpoint.key: "$KEY", str(root): "$TRIAL", endpoint.url: "$MODEL"}
+            private = {
+                endpoint.key: "$KEY",
+                str(root): "$TRIAL",
+                endpoint.url: "$MODEL",
+                str(home()): "$FORKPROOF_HOME",
+            }
             return replace(found, oddities=tuple(map(str, server.oddities)), private=private)
 
 

@@ -69,7 +69,7 @@ async def _compact(desk: Desk, asked: Compact) -> Answer:
 async def _configure(desk: Desk, asked: Configure) -> Answer:
     if strange := modes.strange(asked.settings):
         return Unsupported(f"another {', '.join(strange)}; Codex takes {', '.join(modes.SETTINGS)}")
-    await desk.server.ask("thread/settings/update", {"threadId": asked.session, **modes.changed(asked.settings)})
+    await desk.server.change(asked.session, modes.changed(asked.settings))
     desk.heed(asked.settings)
     return Acknowledged()
 

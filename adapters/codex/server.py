@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ _CLIENT = {
     "clientInfo": {"name": "forkproof", "title": None, "version": "1"},
     "capabilities": {"experimentalApi": True, "requestAttestation": False},
 }
+
+_CHANGE_SECONDS = 5.0
 
 # A turn may wait for a command while the player does other things, each within a deadline of its own.
 _OPERATIONS_IN_A_TURN = 10
@@ -96,6 +99,17 @@ class AppServer:
         seconds = self._deadlines.operation
         turn = await self._peer.attend(asyncio.shield(begun), seconds, "the start of the compaction")
         return await self._end_of(turn, seconds)
+
+    async def change(self, thread: str, settings: Mapping[str, Any]) -> None:
+        """Change a thread's settings, and wait until Codex tells that they are in force.
+
+        Its answer comes before that. A change that changes nothing is told by nothing, so there is an end to the wait.
+        """
+        told = self.ledger.next_change(thread)
+        await self.ask("thread/settings/update", {"threadId": thread, **settings})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CHANGE_SECONDS):
+                await asyncio.shield(told)
 
     async def end_of_queued(self, ticket: str) -> Ending:
         """Wait until a queued message has become a turn, and for the end of that."""

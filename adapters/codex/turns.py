@@ -36,11 +36,16 @@ class Ledger:
         self._latest: dict[str, str] = {}
         self._starts: dict[str, asyncio.Future[str]] = {}
         self._tickets: dict[str, asyncio.Future[str]] = {}
+        self._changes: dict[str, asyncio.Future[None]] = {}
 
     def hear(self, method: str, params: Any) -> None:
-        """Take note of one notification; others than the three are ignored. Raises `Garbage`."""
+        """Take note of one notification; others than the four are ignored. Raises `Garbage`."""
         if method == "item/started":
             self._hear_item(params)
+        if method == "thread/settings/updated":
+            waiting = self._changes.pop(text(params, "threadId"), None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(None)
         if method not in ("turn/started", "turn/completed"):
             return
         thread, turn = text(params, "threadId"), text(params, "turn", "id")
@@ -63,6 +68,10 @@ class Ledger:
             waiting = self.turn_of(ticket)
             if not waiting.done():
                 waiting.set_result(text(params, "turnId"))
+
+    def next_change(self, thread: str) -> asyncio.Future[None]:
+        """A future of the thread's next change of settings."""
+        return self._changes.setdefault(thread, asyncio.get_running_loop().create_future())
 
     def begun(self, thread: str, turn: str) -> None:
         """This turn is the thread's latest."""

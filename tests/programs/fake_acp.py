@@ -43,6 +43,12 @@ class Agent:
         if self.store.is_file():
             self.sessions = json.loads(self.store.read_text(encoding="utf-8"))
 
+    def save(self) -> None:
+        """Whole or not at all: a kill must not leave half a file."""
+        fresh = self.store.with_suffix(".new")
+        fresh.write_text(json.dumps(self.sessions), encoding="utf-8")
+        fresh.replace(self.store)
+
     def now(self) -> int:
         return int(self.clock.read_text(encoding="utf-8"))
 
@@ -62,7 +68,7 @@ class Agent:
         else:
             try:
                 result = self.ask(method, message.get("params") or {}, message)
-                self.store.write_text(json.dumps(self.sessions), encoding="utf-8")
+                self.save()
             except RefusalError as refusal:
                 self.send({"id": message["id"], "error": refusal.error})
             else:

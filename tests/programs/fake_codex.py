@@ -229,6 +229,7 @@ def listed(params: dict[str, Any]) -> dict[str, Any]:
 
 def settings(params: dict[str, Any]) -> dict[str, Any]:
     thread(params).update({key: params[key] for key in params if key != "threadId"})
+    send({"method": "thread/settings/updated", "params": {"threadId": params["threadId"]}})
     return {}
 
 
