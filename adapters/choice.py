@@ -18,7 +18,8 @@ class Choice:
 
     `name` is what `forkproof run` takes, without a version: `codex`, `acp:opencode`, `acp:./mine.toml`, `./my-adapter`.
     `version` is a release, `variant` one of the harness's own ways to work (its storage, its engine), `wire` a codec.
-    `place` is the user's own file, where the name names one: a recipe, or the program of an adapter.
+    `place` is the user's own file, where the name names one: a recipe, or the program of an adapter. Where it is not
+    `to_run`, only what it declares is asked for, and its program need not be there.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Choice:
     variant: str | None = None
     wire: str | None = None
     place: Path | None = None
+    to_run: bool = True
 
     @property
     def asked(self) -> str:

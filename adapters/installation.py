@@ -18,10 +18,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forkproof.adapters import child, node
+from forkproof.adapters.choice import Choice
 from forkproof.adapters.errors import NotInstalled, StartFailed
 from forkproof.adapters.packages import Package, request
 
-__all__ = ["MANIFEST", "Installation", "Manifest", "at", "digest", "home", "installed", "printed_version", "shelf"]
+__all__ = [
+    "MANIFEST",
+    "Installation",
+    "Manifest",
+    "at",
+    "digest",
+    "home",
+    "installed",
+    "printed_version",
+    "program",
+    "shelf",
+]
 
 MANIFEST = "forkproof.json"
 _SCHEMA = 1
@@ -117,6 +129,17 @@ def installed(name: str, version: str | None = None, environment: Mapping[str, s
     except (OSError, ValueError) as error:
         cause = f"the installation of {package.name} {chosen} is damaged: {error}"
         raise NotInstalled(cause, f"forkproof harness install --force {typed}") from error
+
+
+def program(name: str, choice: Choice | None) -> Installation:
+    """The program of a chosen harness; where only its declarations are asked for, one that is nowhere.
+
+    Raises as `installed`.
+    """
+    if choice is None or choice.to_run:
+        return installed(name, choice.version if choice else None)
+    package, version = request(f"{name}@{choice.version}" if choice.version else name)
+    return Installation(package.name, version or package.pinned, Path(os.devnull), "")
 
 
 def at(folder: Path) -> Installation:

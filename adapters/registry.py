@@ -48,6 +48,10 @@ class Entry:
         """What the harness declares. Raises `NotInstalled`."""
         return self.create().describe()
 
+    def declared(self) -> Description:
+        """What the harness declares, also where its program is not there: then of the version that is chosen."""
+        return replace(self, choice=replace(self.choice, to_run=False)).describe()
+
 
 _ENTRIES = (
     Entry(

@@ -90,7 +90,7 @@ def test_help_has_examples(command: str) -> None:
     ("arguments", "said"),
     [
         (["rnu"], "no such command: rnu; did you mean run?"),
-        (["xyzzy"], "no such command: xyzzy; known are run, list,"),
+        (["xyzzy"], "no such command: xyzzy; known are run, rejudge,"),
         (["--colour"], "no such option"),
         (["lint", "--jsn"], "no such option"),
         (["explain"], "missing argument"),
@@ -230,6 +230,10 @@ def test_lists_harnesses_also_those_that_are_not_installed(tmp_path: Path) -> No
     assert "fork.before" in by_name["reference"]["capabilities"]
     assert not by_name["codex"]["installed"]
     assert by_name["codex"]["error"]["code"] == "not-installed"
+    for entry in told:
+        # What a harness declares is known before anybody has it.
+        assert {"route", "wire", "capabilities", "policies", "pinned"} <= set(entry)
+        assert entry["capabilities"]
     assert "not installed" in forkproof("list", "harnesses", FORKPROOF_HOME=str(tmp_path), PATH=str(tmp_path)).stdout
 
 

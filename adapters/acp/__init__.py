@@ -16,7 +16,7 @@ def create(choice: Choice) -> Adapter:
     """A fresh adapter for `acp:PATH`, a user's recipe, or `acp:NAME`, one that comes with forkproof."""
     if choice.place is not None:
         return from_recipe(choice.place, choice.variant, choice.wire)
-    return shipped(choice.name, choice.version, choice.variant, choice.wire)
+    return shipped(choice.name, choice)
 
 
 def from_recipe(recipe: Path, variant: str | None = None, wire: str | None = None) -> Adapter:
@@ -29,14 +29,15 @@ def from_recipe(recipe: Path, variant: str | None = None, wire: str | None = Non
     return AcpAdapter(read, own(read), variant=variant or "")
 
 
-def shipped(name: str, version: str | None = None, variant: str | None = None, wire: str | None = None) -> Adapter:
+def shipped(name: str, choice: Choice | None = None) -> Adapter:
     """A fresh adapter for a recipe that comes with forkproof, its program installed by us. Raises `NotInstalled`.
 
     `name` is the harness's: `goose`, `acp:opencode`.
     """
     from forkproof.adapters.acp.adapter import AcpAdapter
     from forkproof.adapters.acp.recipe import load
-    from forkproof.adapters.installation import installed
+    from forkproof.adapters.installation import program
 
+    variant, wire = (choice.variant, choice.wire) if choice else (None, None)
     read = load(Path(__file__).with_name("recipes") / f"{name.removeprefix('acp:')}.toml").chosen(variant, wire)
-    return AcpAdapter(read, installed(name, version), variant=variant or "")
+    return AcpAdapter(read, program(name, choice), variant=variant or "")

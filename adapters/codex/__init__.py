@@ -14,7 +14,6 @@ __all__ = ["create"]
 def create(choice: Choice | None = None) -> Adapter:
     """An adapter for the pinned version of Codex and its default storage, unless chosen. Raises `NotInstalled`."""
     from forkproof.adapters.codex.adapter import CodexAdapter
-    from forkproof.adapters.installation import installed
+    from forkproof.adapters.installation import program
 
-    program = installed("codex", choice.version if choice else None)
-    return CodexAdapter.of_variant(program, choice.variant if choice else None)
+    return CodexAdapter.of_variant(program("codex", choice), choice.variant if choice else None)

@@ -15,6 +15,4 @@ def create(choice: Choice | None = None) -> Adapter:
     """A fresh adapter for the installed Goose, the pinned version unless another is chosen. Raises `NotInstalled`."""
     from forkproof.adapters.acp import shipped
 
-    if choice is None:
-        return shipped("goose")
-    return shipped("goose", choice.version, choice.variant, choice.wire)
+    return shipped("goose", choice)

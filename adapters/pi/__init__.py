@@ -13,11 +13,11 @@ __all__ = ["create"]
 
 def create(choice: Choice | None = None) -> Adapter:
     """An adapter for the pinned version of pi unless another is chosen. Raises `NotInstalled`."""
-    from forkproof.adapters.installation import installed
+    from forkproof.adapters.installation import program
     from forkproof.adapters.pi.adapter import PiAdapter
 
     return PiAdapter(
-        installed("pi", choice.version if choice else None),
+        program("pi", choice),
         wire=(choice.wire if choice else None) or "chat",
         variant=(choice.variant if choice else None) or "",
     )

@@ -131,7 +131,7 @@ def _areas(asked: Iterable[str], contract: Contract) -> frozenset[str]:
 
 
 def _harness(entry: Entry) -> dict[str, Any]:
-    from forkproof.adapters.errors import AdapterError
+    from forkproof.adapters.errors import AdapterError, NotInstalled
     from forkproof.adapters.packages import pinned
 
     told: dict[str, Any] = {
@@ -144,9 +144,13 @@ def _harness(entry: Entry) -> dict[str, Any]:
     try:
         described = entry.describe()
     except AdapterError as error:
-        return told | {"installed": False, "error": {"code": error.code, "cause": error.cause, "hint": error.hint}}
-    return told | {
+        told |= {"installed": False, "error": {"code": error.code, "cause": error.cause, "hint": error.hint}}
+        if not isinstance(error, NotInstalled):
+            return told
+        described = entry.declared()
+    return {
         "installed": True,
+        **told,
         "version": described.version,
         "wire": described.wire,
         "route": described.route,
