@@ -43,9 +43,9 @@ class Ledger:
         if method == "item/started":
             self._hear_item(params)
         if method == "thread/settings/updated":
-            waiting = self._changes.pop(text(params, "threadId"), None)
-            if waiting is not None and not waiting.done():
-                waiting.set_result(None)
+            change = self._changes.pop(text(params, "threadId"), None)
+            if change is not None and not change.done():
+                change.set_result(None)
         if method not in ("turn/started", "turn/completed"):
             return
         thread, turn = text(params, "threadId"), text(params, "turn", "id")
