@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forkproof.adapters.exchange import ToolUse
 from forkproof.adapters.model.items import Item, items_of, newest_user
 from forkproof.adapters.model.markers import Markers, nonce_for
 from forkproof.adapters.prompt import Message, Prompt, Text, ToolCall, ToolResult
+from forkproof.adapters.shell import command
 
 MARKERS = Markers("7f3a1c")
 NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,8}\.(user|say|say\.2|summary)", fullmatch=True)
@@ -86,6 +90,18 @@ def test_a_call_with_a_new_id_is_known_by_its_arguments() -> None:
     result = ToolResult("toolu_9", "interrupted")
     seen = items_of(prompt(Message("assistant", (call,)), Message("tool", (result,))), MARKERS)
     assert seen == (Item("edit.call", "assistant"), Item("edit.result", "tool", "unfinished"))
+
+
+def test_a_shell_command_with_a_new_id_is_known_by_the_pieces_of_its_marker(tmp_path: Path) -> None:
+    """A harness that renames an id which came twice keeps call and result together: both are the call's (TOOL-5)."""
+    for nonce, name in ((MARKERS.nonce, "second"), ("000000", "unknown-Bash")):
+        markers = Markers(nonce)
+        use = ToolUse("x", "second", "read", "b.txt", markers.tag("second.start"), markers.tag("second.end"))
+        call = ToolCall("call_1__2", "Bash", {"command": command(use, tmp_path)})
+        result = ToolResult("call_1__2", f"{use.start}beta{use.end}")
+        found = items_of(prompt(Message("assistant", (call,)), Message("tool", (result,))), MARKERS)
+        done = "done" if nonce == MARKERS.nonce else "unfinished"
+        assert found == (Item(f"{name}.call", "assistant"), Item(f"{name}.result", "tool", done))
 
 
 def test_an_orphan_result_shows_as_unknown() -> None:

@@ -8,6 +8,7 @@ whatever else the harness says about it (clause TOOL-2).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -89,12 +90,18 @@ def _in_text(content: str, message: Message, markers: Markers) -> Iterator[Item]
 
 
 def _called(call: ToolCall, markers: Markers) -> str | None:
-    """Whose call it is: by its id, or, if the harness gave it a new one, by the start marker in its arguments."""
+    """Whose call it is: by its id, or, if the harness gave it a new one, by the start marker in its arguments.
+
+    A shell command holds the marker in pieces (`shell.command`). A harness that finds an id used twice may give a new
+    one, as Kimi Code does (clause TOOL-5).
+    """
     by_id = markers.call_name(call.id)
     if by_id is not None:
         return by_id
     text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
-    return next((n.removesuffix(".start") for n in markers.find(text) if n.endswith(".start")), None)
+    whole = next((n.removesuffix(".start") for n in markers.find(text) if n.endswith(".start")), None)
+    pieces = re.search(rf"\bfp{markers.nonce} ([a-z][a-z0-9-]*) start\b", text)
+    return whole or (pieces[1] if pieces else None)
 
 
 def _own_result(given: Given, id_: str, response: str, markers: Markers) -> str | None:
