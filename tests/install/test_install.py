@@ -351,7 +351,9 @@ def test_a_harness_that_is_a_script_for_node_fits(tmp_path: Path, monkeypatch: p
         script = tmp_path / "prefix" / "node_modules" / "@x" / "scripted" / place
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_text("echo 1.6.0\n")
-    manifest = installing._check(package.release(None, "linux-x64"), tmp_path / "prefix", "sha512-A")
+    prefix = tmp_path / "prefix"
+    folder = prefix / "node_modules" / package.folder
+    manifest = installing._check(package.release(None, "linux-x64"), prefix, folder, "sha512-A")
     manifest.write(tmp_path / "prefix")
     found = installation.at(tmp_path / "prefix")
     assert found.command == (str(node), str(tmp_path / "prefix/node_modules/@x/scripted/dist/bundle/cli.js"))

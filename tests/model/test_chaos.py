@@ -117,7 +117,7 @@ def test_a_drop_is_cut_within_an_event(wire: str, seed: int) -> None:
     complete, _, rest = normal.rpartition(b"\n\n")
     events = client.parse([complete + b"\n\n"])
     assert readable(events) == readable(whole)
-    assert rest
+    # Nothing at all of the event is a cut, too: one in some ten thousand seeds falls there.
     for line in rest.split(b"\n"):
         if line.startswith(b"data:"):
             with pytest.raises(ValueError, match=r"."):

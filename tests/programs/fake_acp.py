@@ -255,6 +255,7 @@ class Agent:
 
     def finish(self, session: str, text: str, stop: str = "end_turn") -> None:
         self.row(self.sessions[session], "assistant", text)
+        self.save()
         self.update(session, {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
         self.send({"id": self.open.pop(session)["id"], "result": {"stopReason": stop, "usage": {"new": 1}}})
 
