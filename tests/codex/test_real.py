@@ -290,8 +290,8 @@ def test_a_killed_codex_is_a_crash_with_its_signal(play: Play) -> None:
         main = await codex.open()
         running = codex.begin(main, "stuck", codex.use("hang", "wait", "forever"))
         await codex.world.started(codex.markers.call_id("hang"))
-        assert codex.adapter._server is not None
-        os.kill(codex.adapter._server._process.pid, signal.SIGKILL)
+        assert codex.adapter._desk is not None
+        os.kill(codex.adapter._desk.server._process.pid, signal.SIGKILL)
         with pytest.raises(HarnessDied, match="SIGKILL"):
             await running
 
