@@ -131,7 +131,8 @@ class Peer:
             parts.append(rest)
             size += len(rest)
             if size > MAX_LINE:
-                raise Garbage(f"a line of more than {MAX_LINE} bytes that begins {_shown(parts[0])}", _HINT)
+                begin = next(part for part in parts if part)[:_SHOWN]
+                raise Garbage(f"a line of more than {MAX_LINE} bytes that begins {_shown(begin)}", _HINT)
         return b"".join(parts)
 
     def _take(self, line: bytes) -> None:
