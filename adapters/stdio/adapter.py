@@ -63,8 +63,9 @@ class StdioAdapter:
         self.needs_server = self._described.model == "http"
         self._talk: Talk | None = None
         self._trial: Trial | None = None
+        self._root = Path()
         self._disk: DiskWorld | None = None
-        self._own_root: Path | None = None
+        self._own_roots: list[Path] = []
         self._kinds: dict[int, Kind | None] = {}
 
     # --- Life ------------------------------------------------------------------------------------------------------
@@ -94,7 +95,7 @@ class StdioAdapter:
             return None
         try:
             await self._talk.finish()
-            self._clear()
+            self._close_world()
             self._prepare(trial)
             return await self._begin(self._talk, trial)
         except RpcError as error:
@@ -106,16 +107,17 @@ class StdioAdapter:
 
     def _prepare(self, trial: Trial) -> Path:
         """The directory of this trial. Without a model server it has none yet: one is made here."""
-        if not trial.root.is_dir():
-            self._own_root = Path(tempfile.mkdtemp(prefix="forkproof-")).resolve()
-        root = self._own_root or trial.root
-        self._trial = trial
+        root = trial.root
+        if not root.is_dir():
+            root = Path(tempfile.mkdtemp(prefix="forkproof-")).resolve()
+            self._own_roots.append(root)
+        self._root, self._trial = root, trial
         if self._described.world == "suite":
             self._disk = DiskWorld(root / "world")
         return root
 
     async def _begin(self, talk: Talk, trial: Trial) -> World:
-        root = self._own_root or trial.root
+        root = self._root
         environment.make_home(root / "home")
         begun = m.Start(
             str(root),
@@ -133,15 +135,15 @@ class StdioAdapter:
         """End the program and every descendant."""
         if self._talk is not None:
             await self._talk.stop()
-        self._clear()
+        self._close_world()
+        # Not sooner: the program was started in the first of them, and lives there through all its trials.
+        while self._own_roots:
+            shutil.rmtree(self._own_roots.pop(), ignore_errors=True)
 
-    def _clear(self) -> None:
-        """Give back what belongs to the trial."""
+    def _close_world(self) -> None:
         if self._disk is not None:
             self._disk.close()
-        if self._own_root is not None:
-            shutil.rmtree(self._own_root, ignore_errors=True)
-        self._disk = self._own_root = None
+        self._disk = None
 
     @property
     def talk(self) -> Talk | None:

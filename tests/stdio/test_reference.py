@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -36,11 +35,6 @@ def test_it_declares_the_same(tmp_path: Path) -> None:
     assert described(program, Deadlines()).description("", "") == create().describe()
 
 
-@pytest.mark.xfail(
-    sys.version_info >= (3, 12),
-    reason="Python 3.13 says SystemError in the served reference after a restart; not yet explained",
-    strict=False,
-)
 def test_half_of_the_traces_get_the_same_verdicts(tmp_path: Path) -> None:
     """Issue 4: verdicts, fingerprints and what is recorded, but for what is volatile."""
     compare(TRACES[::2], tmp_path)
