@@ -80,6 +80,7 @@ class Ledger:
                 self._stop = TurnEnded(_STOPS.get(reason, reason), detail=str(message.get("errorMessage") or ""))
             case {"type": kind} if kind == self._last_event:
                 self.unsure = kind == "agent_end"
+                self._believe(aborted=event.get("aborted") is True)
                 self._end()
 
     def replaced(self) -> None:
@@ -96,6 +97,12 @@ class Ledger:
         for turn in (self.current, *self.queued):
             if turn is not None:
                 _break(turn, error)
+
+    def _believe(self, *, aborted: bool) -> None:
+        # 1.5.0 asks for one more answer after a call that was aborted; that request fails with "This operation was
+        # aborted" and stands as an error. That the run was aborted pi says where it settles.
+        if aborted and self._stop is not None and self._stop.stop == "failed":
+            self._stop = TurnEnded("cancelled", detail=self._stop.detail)
 
     def _taken(self, text: str) -> None:
         waiting = next((turn for turn in self.queued if turn.text == text), None)

@@ -40,6 +40,28 @@ def test_the_last_answer_tells_how_it_ended(reason: str, stop: str) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(
+    ("reason", "aborted", "stop"),
+    [
+        ("error", True, "cancelled"),
+        ("error", False, "failed"),
+        ("stop", True, "end_turn"),
+        ("aborted", False, "cancelled"),
+    ],
+)
+def test_an_error_in_a_run_that_was_aborted_is_the_abort(reason: str, aborted: bool, stop: str) -> None:
+    """1.5.0 asks for one more answer after an aborted call, which fails; whether it was aborted stands at the end."""
+
+    async def run() -> None:
+        ledger = Ledger(settles=True)
+        turn = ledger.begin("a")
+        for event in (user("a"), said("toolUse"), said(reason, "words"), {**SETTLED, "aborted": aborted}):
+            ledger.hear(event)
+        assert (turn.ended.result().stop, turn.ended.result().detail) == (stop, "words")
+
+    asyncio.run(run())
+
+
 def test_a_queued_message_ends_the_turn_before_it() -> None:
     """Pi runs both in one go and settles once: the first turn is over when the second message is taken up."""
 
