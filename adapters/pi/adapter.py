@@ -86,6 +86,8 @@ class PiAdapter:
             variables=configuration.environment(_hooks(trial)),
             deadlines=trial.deadlines,
             settles=self._version >= (1, 0, 0),
+            # 0.73.1 opens a fork that it has not stored in the directory in which it was started itself.
+            roams=self._version >= (1, 0, 0),
             ask=self._run_hook,
         )
         configuration.write_settings(home)

@@ -57,9 +57,10 @@ class Fleet:
         """The process that has this session open."""
         return next((p for p in self._processes if p.open.id == session and not p.peer.over and not p.free), None)
 
-    def idle(self) -> PiProcess | None:
-        """A process that can be led to another session."""
-        return next((p for p in self._processes if p.idle), None)
+    def idle(self, directory: str | None = None) -> PiProcess | None:
+        """A process that can be led to another session, in this directory if one is named."""
+        place = None if directory is None or self._how.roams else Path(directory)
+        return next((p for p in self._processes if p.idle and place in (None, p.directory)), None)
 
     async def any(self) -> PiProcess:
         """Some process, to be asked about what is no session's own."""
@@ -76,7 +77,7 @@ class Fleet:
         known = self.known.get(session)
         if known is None or not known.file.exists():
             return await self._by_id(session, known)
-        process = self.idle()
+        process = self.idle(known.directory)
         if process is None:
             return await self.start(Path(known.directory), "--session", str(known.file))
         await self.lead(process, known.file)
@@ -92,7 +93,7 @@ class Fleet:
 
     async def fresh(self, directory: str) -> str:
         """A new, empty session in this directory; gives its id. To be held: `placing`."""
-        process = self.idle()
+        process = self.idle(directory)
         if process is None:
             process = await self.start(Path(directory))
         else:
@@ -101,7 +102,7 @@ class Fleet:
 
     async def stored(self, file: Path, directory: str) -> str:
         """The session in a file that was written for pi; gives its id. To be held: `placing`."""
-        process = self.idle()
+        process = self.idle(directory)
         if process is None:
             process = await self.start(Path(directory), "--session", str(file))
         else:
@@ -135,8 +136,12 @@ class Fleet:
         return process
 
     async def first(self) -> None:
-        """Start the process that most traces need no other beside. Raises an `AdapterError`."""
-        await self._spare()
+        """Start the process that most traces need no other beside. Raises an `AdapterError`.
+
+        A release that does not roam is started only once it is known where.
+        """
+        if self._how.roams:
+            await self._spare()
 
     async def renew(self) -> bool:
         """Forget all sessions, stored ones too, but for one process that can begin anew; False where there is none."""

@@ -27,8 +27,8 @@ _TURN_OPERATIONS = 10
 class Start:
     """How to start a pi: the whole command but for what is particular to one start, its HOME, and its variables.
 
-    `settles` says whether this release ends its turns with `agent_settled`; `ask` answers a question of a hook, which
-    comes and goes as JSON.
+    `settles` says whether this release ends its turns with `agent_settled`; `roams` whether a fork stays in the
+    directory of its source wherever pi was started; `ask` answers a question of a hook, which comes and goes as JSON.
     """
 
     command: Sequence[str]
@@ -36,6 +36,7 @@ class Start:
     variables: Mapping[str, str]
     deadlines: Deadlines
     settles: bool
+    roams: bool
     ask: Callable[[str], str]
 
 
@@ -54,12 +55,14 @@ class Standing:
 class PiProcess:
     """One running pi. Made by `start`, ended by `stop` or `kill`; the requests in between raise as `Peer.request`.
 
-    `open` is the session that it has open, as `look` saw it last; `free` says that nobody needs that one any more.
+    `open` is the session that it has open, as `look` saw it last; `free` says that nobody needs that one any more;
+    `directory` is where it was started.
     """
 
-    def __init__(self, process: Supervised, start: Start) -> None:
+    def __init__(self, process: Supervised, start: Start, directory: Path) -> None:
         """Use `start`."""
         self._process = process
+        self.directory = directory
         self._deadlines = start.deadlines
         self._ask = start.ask
         self._told: dict[str, Mapping[str, Any]] = {}
@@ -82,7 +85,7 @@ class PiProcess:
             environment=environment.build(how.home, how.variables),
             stop_within=how.deadlines.stop,
         )
-        pi = cls(process, how)
+        pi = cls(process, how, directory)
         try:
             await pi.look(how.deadlines.start)
         except HarnessDied as error:
