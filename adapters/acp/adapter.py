@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from forkproof.adapters import shell
 from forkproof.adapters.acp import extension
 from forkproof.adapters.acp.agent import Agent
-from forkproof.adapters.acp.client import Client
+from forkproof.adapters.acp.client import Client, Said
 from forkproof.adapters.acp.desk import Desk
 from forkproof.adapters.acp.program import route
 from forkproof.adapters.acp.recipe import Recipe
@@ -80,6 +80,7 @@ class AcpAdapter:
         self._extra = extra or extension.named(recipe.extension)
         self._desk = Desk(serves_files="files" in recipe.client, answers=recipe.answers)
         self._agent = Agent(recipe, installation, self._desk)
+        self._agent.taps.append(self._extra.heard)
         self._sessions = Sessions(recipe, self._desk.directories)
         self._world: DiskWorld | None = None
 
@@ -242,11 +243,12 @@ class AcpAdapter:
     async def _compact(self, client: Client, session: str) -> Answer:
         if not self._recipe.compact:
             return Unsupported("compacting on request: the recipe names no prompt that does it")
-        begun = len(client.transcript)
+        said = Said(session, self._recipe.compacted) if self._recipe.compacted is not None else None
         try:
-            stop = await self._turn(client, session, self._recipe.compact)
-            if stop == "end_turn" and self._recipe.compacted is not None:
-                await client.told(session, self._recipe.compacted, begun)
+            with client.tapped(said.tap) if said else nullcontext():
+                stop = await self._turn(client, session, self._recipe.compact)
+                if stop == "end_turn" and said is not None:
+                    await client.told(said)
         except RpcError as error:
             return refusal(error, "session/prompt", self._recipe)
         return Acknowledged() if stop == "end_turn" else Refused("other", f"{self._recipe.compact} stopped as {stop}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forkproof.adapters import environment
-from forkproof.adapters.acp.client import Client
+from forkproof.adapters.acp.client import Client, Tap
 from forkproof.adapters.acp.desk import Desk
 from forkproof.adapters.acp.program import command_line
 from forkproof.adapters.acp.recipe import Recipe, fill
@@ -14,14 +14,19 @@ from forkproof.adapters.errors import StartFailed
 from forkproof.adapters.installation import Installation
 from forkproof.adapters.protocol import Endpoint, Trial
 from forkproof.adapters.supervisor import Supervised
+from forkproof.adapters.wirelog import wire_log
 
 __all__ = ["Agent"]
 
 
 class Agent:
-    """One agent in one HOME. `process` and `client` are those of the process that runs now, None before the start."""
+    """One agent in one HOME. `process` and `client` are those of the process that runs now, None before the start.
+
+    `taps` are shown every message of every process of it; whoever adds one does so before the start.
+    """
 
     def __init__(self, recipe: Recipe, installation: Installation, desk: Desk) -> None:
+        self.taps: list[Tap] = []
         self.process: Supervised | None = None
         self.client: Client | None = None
         self._recipe = recipe
@@ -73,7 +78,8 @@ class Agent:
                 environment=environment.build(home, {k: fill(v, values) for k, v in self._recipe.env.items()}),
                 stop_within=trial.deadlines.stop,
             )
-            self.client = Client(self.process, trial.deadlines, self._desk)
+            taps = (*self.taps, wire_log(self.process.pid))
+            self.client = Client(self.process, trial.deadlines, self._desk, taps)
             await self.client.initialize()
         except BaseException:
             await self.stop()

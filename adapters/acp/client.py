@@ -1,46 +1,65 @@
-"""The client's side of the Agent Client Protocol, version 1: its methods on a JSON-RPC peer, nothing dropped.
+"""The client's side of the Agent Client Protocol, version 1: its methods on a JSON-RPC peer.
 
-What the agent asks is answered by a `Desk`. Updates and fields that no schema knows are kept with all others in
-`transcript`: a client that drops them can't tell what an agent states about a fork.
+What the agent asks is answered by a `Desk`. Every message, whether a schema knows it or not, is shown to each tap, and
+kept by none but those who need it: a flood of updates is no reason to run out of memory.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from forkproof.adapters.acp.desk import Desk
 from forkproof.adapters.errors import AdapterError, Garbage, HarnessDied, StartFailed
 from forkproof.adapters.jsonrpc import METHOD_NOT_FOUND, Peer, Process, RpcError
 from forkproof.adapters.protocol import Deadlines
 
-__all__ = ["PROTOCOL_VERSION", "Client"]
+__all__ = ["PROTOCOL_VERSION", "Client", "Said", "Tap", "update_of"]
 
 PROTOCOL_VERSION = 1
 _PAGES = 100
+
+Tap: TypeAlias = Callable[[Literal["in", "out"], Mapping[str, Any]], None]
+"""Shown each message, with its direction as we see it, before anything is done about it."""
+
+
+class Said:
+    """Whether an agent's message in one session held some words, since this was made and tapped."""
+
+    def __init__(self, session: str, pattern: str) -> None:
+        self.pattern = pattern
+        self.heard = asyncio.Event()
+        self._session = session
+
+    def tap(self, way: Literal["in", "out"], message: Mapping[str, Any]) -> None:
+        """Look at one message."""
+        match update_of(self._session, way, message):
+            case {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": str(text)}}:
+                if re.search(self.pattern, text):
+                    self.heard.set()
 
 
 class Client:
     """One agent's client. Made inside a running loop; `initialize` first, `close` in the end.
 
-    `transcript` holds every message in order, each with its direction; `agent` what the agent said of itself at
-    `initialize`; `desk` answers what it asks.
+    `agent` is what the agent said of itself at `initialize`; `desk` answers what it asks; each of `taps` is shown every
+    message.
     """
 
-    def __init__(self, process: Process, deadlines: Deadlines, desk: Desk) -> None:
-        self.transcript: list[tuple[Literal["in", "out"], Mapping[str, Any]]] = []
+    def __init__(self, process: Process, deadlines: Deadlines, desk: Desk, taps: Iterable[Tap] = ()) -> None:
         self.agent: Mapping[str, Any] = {}
         self.desk = desk
         self._deadlines = deadlines
-        self._heard = asyncio.Event()
+        self._taps = list(taps)
         self._peer = Peer(process, on_request=desk.answer, wire_log=self._log)
 
     @property
-    def allowed(self) -> list[Mapping[str, Any]]:
-        """The permission requests that were granted."""
+    def allowed(self) -> list[str]:
+        """The session of each permission request that was granted."""
         return self.desk.allowed
 
     async def initialize(self) -> None:
@@ -100,19 +119,25 @@ class Client:
 
     async def replay(self, session: str, directory: str) -> tuple[Mapping[str, Any], ...]:
         """The updates by which `session/load` tells the whole conversation, in order."""
-        begun = len(self.transcript)
-        await self.load(session, directory)
-        return self.updates(session, begun)
+        told: list[Mapping[str, Any]] = []
 
-    def updates(self, session: str, since: int = 0) -> tuple[Mapping[str, Any], ...]:
-        """The updates of this session from this place of the transcript on."""
-        found = []
-        for way, message in self.transcript[since:]:
-            match message:
-                case {"method": "session/update", "params": {"sessionId": about, "update": Mapping() as update}}:
-                    if way == "in" and about == session:
-                        found.append(update)
-        return tuple(found)
+        def keep(way: Literal["in", "out"], message: Mapping[str, Any]) -> None:
+            update = update_of(session, way, message)
+            if update is not None:
+                told.append(update)
+
+        with self.tapped(keep):
+            await self.load(session, directory)
+        return tuple(told)
+
+    @contextmanager
+    def tapped(self, tap: Tap) -> Iterator[None]:
+        """Show every message to this tap too, as long as the `with` block runs."""
+        self._taps.append(tap)
+        try:
+            yield
+        finally:
+            self._taps.remove(tap)
 
     async def prompt(self, session: str, text: str, attachments: Mapping[str, str] = MappingProxyType({})) -> str:
         """`session/prompt`: the stop reason, once the turn is over. `attachments`: files by name, embedded.
@@ -159,27 +184,13 @@ class Client:
             cursor = {"cursor": page["nextCursor"]}
         raise Garbage(f"session/list goes on after {_PAGES} pages", "its nextCursor may lead back to an earlier page")
 
-    async def told(self, session: str, pattern: str, since: int) -> None:
-        """Return when an agent's message in this session, from this place of the transcript on, holds these words.
-
-        Raises `HarnessHung` when none comes within an operation's deadline.
-        """
-        await self._peer.attend(self._said(session, pattern, since), self._deadlines.operation, f"with /{pattern}/")
-
-    async def _said(self, session: str, pattern: str, since: int) -> None:
-        while not any(re.search(pattern, text) for text in self._words(session, since)):
-            self._heard.clear()
-            await self._heard.wait()
-
-    def _words(self, session: str, since: int) -> Iterator[str]:
-        for update in self.updates(session, since):
-            match update:
-                case {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": str(text)}}:
-                    yield text
+    async def told(self, said: Said) -> None:
+        """Return when the words were said. Raises `HarnessHung` when none come within an operation's deadline."""
+        await self._peer.attend(said.heard.wait(), self._deadlines.operation, f"with /{said.pattern}/")
 
     def _log(self, way: Literal["in", "out"], message: Mapping[str, Any]) -> None:
-        self.transcript.append((way, message))
-        self._heard.set()
+        for tap in tuple(self._taps):
+            tap(way, message)
 
     async def close(self) -> None:
         """Stop talking; the process goes on."""
@@ -191,6 +202,15 @@ class Client:
         if not isinstance(answer.get("sessionId"), str):
             raise _garbage(method, "no sessionId", answer)
         return answer
+
+
+def update_of(session: str, way: Literal["in", "out"], message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The update that a message tells of this session; None for any other message."""
+    match message:
+        case {"method": "session/update", "params": {"sessionId": about, "update": Mapping() as update}}:
+            return update if way == "in" and about == session else None
+        case _:
+            return None
 
 
 def _garbage(method: str, what: str, answer: Any) -> AdapterError:

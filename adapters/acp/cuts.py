@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from forkproof.adapters.acp.client import Client
 from forkproof.adapters.acp.extension import Meta, Plain
@@ -43,12 +43,15 @@ class _ByMessage(Plain):
 
     def __init__(self) -> None:
         self._turns: dict[str, list[_Turn]] = {}
-        self._client: Client | None = None
-        self._heard = 0
 
-    async def before_prompt(self, client: Client, _session: str, /) -> None:
-        """Take in what came so far: after a restart the talk is another one."""
-        self._listen(client)
+    def heard(self, way: Literal["in", "out"], message: Mapping[str, Any], /) -> None:
+        """A prompt of ours begins a turn; the ids of the messages that follow it in its session are that turn's."""
+        match message:
+            case {"method": "session/prompt", "params": {"sessionId": str(session), "prompt": list(blocks)}}:
+                self._turns.setdefault(session, []).append(_Turn("\n".join(_texts(blocks))))
+            case {"method": "session/update", "params": {"sessionId": str(session), "update": Mapping() as update}}:
+                if way == "in" and self._turns.get(session):
+                    _note(self._turns[session][-1], update)
 
     def forked(self, source: str, child: str, /) -> None:
         """The child's turns are among the source's; each is looked for by its own marker."""
@@ -62,7 +65,6 @@ class _ByMessage(Plain):
             return Unsupported(f"a fork {fork.cut.kind} a turn: the agent cuts behind a message, at the end of a turn")
         if not fork.cut.turn.exists:
             return self._meta(_NEVER)
-        self._listen(client)
         turns = [turn for turn in self._turns.get(fork.session, ()) if fork.cut.turn.marker in turn.text]
         if not turns and not self.copies_ids:
             turns = [turn for turn in await _replayed(client, fork.session) if fork.cut.turn.marker in turn.text]
@@ -78,23 +80,6 @@ class _ByMessage(Plain):
     def _meta(self, message: str) -> Meta:
         """The `_meta` that cuts behind this message."""
         raise NotImplementedError
-
-    def _listen(self, client: Client) -> None:
-        if client is not self._client:
-            if self._client is not None:
-                self._hear(self._client)
-            self._client, self._heard = client, 0
-        self._hear(client)
-
-    def _hear(self, client: Client) -> None:
-        for way, message in client.transcript[self._heard :]:
-            match message:
-                case {"method": "session/prompt", "params": {"sessionId": str(session), "prompt": list(blocks)}}:
-                    self._turns.setdefault(session, []).append(_Turn("\n".join(_texts(blocks))))
-                case {"method": "session/update", "params": {"sessionId": str(session), "update": Mapping() as update}}:
-                    if way == "in" and self._turns.get(session):
-                        _note(self._turns[session][-1], update)
-        self._heard = len(client.transcript)
 
 
 class AirExtension(_ByMessage):

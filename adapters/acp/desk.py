@@ -31,14 +31,14 @@ class Desk:
     """Answers an agent's requests; one for all processes of a trial.
 
     `person` is asked once `asking` is set; until then each call is allowed once, as nobody chose to be asked. `allowed`
-    holds the permission requests that were granted, `asked` how many there were; `directories` each session's own.
+    names the session of each permission request that was granted; `directories` holds each session's own.
     """
 
     def __init__(self, *, serves_files: bool = False, answers: Mapping[Decision, str] | None = None) -> None:
         """`answers` maps a decision to the `optionId` that means it, where its kind alone does not tell."""
         self.person: Person | None = None
         self.asking = False
-        self.allowed: list[Mapping[str, Any]] = []
+        self.allowed: list[str] = []
         self.directories: dict[str, str] = {}
         self._serves_files = serves_files
         self._answers = answers or {}
@@ -108,7 +108,7 @@ class Desk:
                 case {"kind": str(is_kind), "optionId": str(name)}:
                     if name == wanted or (wanted is None and is_kind == kind):
                         if decision != "reject":
-                            self.allowed.append(params)
+                            self.allowed.append(str(params.get("sessionId")))
                         return {"outcome": {"outcome": "selected", "optionId": name}}
         return _CANCELLED
 

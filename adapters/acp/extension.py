@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from forkproof.adapters.acp.client import Client
 from forkproof.adapters.acp.recipe import BadRecipe
@@ -39,6 +39,10 @@ class Extension(Protocol):
 
     def begin(self, trial: Trial, /) -> None:
         """A trace is about to be played on the process."""
+        ...
+
+    def heard(self, way: Literal["in", "out"], message: Mapping[str, Any], /) -> None:
+        """A message passed, either way: what of it is needed later is to be kept here, as nobody else keeps it."""
         ...
 
     async def before_prompt(self, client: Client, session: str, /) -> None:
@@ -85,6 +89,9 @@ class Plain:
 
     def begin(self, _trial: Trial, /) -> None:
         """Nothing to prepare."""
+
+    def heard(self, _way: Literal["in", "out"], _message: Mapping[str, Any], /) -> None:
+        """Nothing to keep."""
 
     async def before_prompt(self, _client: Client, _session: str, /) -> None:
         """At once."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from forkproof.adapters.acp.client import Client
 from forkproof.adapters.acp.extension import Meta, Plain
@@ -40,11 +40,20 @@ class GooseExtension(Plain):
         self._pace = pace or Pace()
         self._paced = True
         self._busy: set[str] = set()
+        self._runs: dict[str, str | None] = {}
 
     def begin(self, trial: Trial, /) -> None:
         """Only where a history is cut do turns need seconds of their own."""
         self._paced = trial.cuts
         self._busy.clear()
+
+    def heard(self, way: Literal["in", "out"], message: Mapping[str, Any], /) -> None:
+        """Goose tells in an update's `_meta` when a run begins, with its id, and when it ends."""
+        match message:
+            case {"method": "session/update", "params": {"sessionId": str(session), "update": Mapping() as update}}:
+                match update:
+                    case {"_meta": {"goose": {"activeRunId": str() | None as told}}} if way == "in":
+                        self._runs[session] = told
 
     async def before_prompt(self, _client: Client, session: str, /) -> None:
         """Wait for the next second, if the session has a row in this one and will be cut."""
@@ -115,7 +124,7 @@ class GooseExtension(Plain):
 
     async def _steer(self, client: Client, wanted: Steer) -> Answer:
         """`session/steer`, into the run that Goose last told of; without one there is no turn to speak into."""
-        run = _run(client.updates(wanted.session))
+        run = self._runs.get(wanted.session)
         if run is None:
             return Refused("other", "no turn runs in this session")
         said = {"sessionId": wanted.session, "expectedRunId": run, "prompt": [{"type": "text", "text": wanted.text}]}
@@ -144,15 +153,3 @@ class GooseExtension(Plain):
 
     async def _text(self, client: Client, session: str) -> str:
         return str((await client.call(_PRIVATE + "export", {"sessionId": session, "format": "json"})).get("data"))
-
-
-def _run(updates: Iterable[Mapping[str, Any]]) -> str | None:
-    """The run that is under way, from the updates that tell when one begins and ends."""
-    run = None
-    for update in updates:
-        match update:
-            case {"_meta": {"goose": {"activeRunId": str() | None as told}}}:
-                run = told
-            case _:
-                pass
-    return run

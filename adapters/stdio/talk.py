@@ -17,8 +17,8 @@ from forkproof.adapters.stdio.methods import METHODS, OPERATIONS, UNBOUNDED, ans
 from forkproof.adapters.stdio.peer import DirectPeer, OnDirect
 from forkproof.adapters.stdio.program import Program
 from forkproof.adapters.stdio.wire import encode
-from forkproof.adapters.stdio.wirelog import wire_log
 from forkproof.adapters.supervisor import Supervised
+from forkproof.adapters.wirelog import wire_log
 
 __all__ = ["PAGE", "Talk", "failure", "nobody"]
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psutil
 
@@ -48,17 +49,28 @@ class Silent:
         raise AssertionError(stall)
 
 
-class Heard(list[Any]):
-    """A transcript that tells when it grows."""
+class Heard:
+    """Every message of an adapter's talk with its agent, each with its direction; tells when one more came."""
 
-    def __init__(self, so_far: Iterable[Any]) -> None:
-        super().__init__(so_far)
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, Mapping[str, Any]]] = []
         self.grown = asyncio.Event()
 
-    def append(self, message: Any) -> None:
+    def tap(self, way: str, message: Mapping[str, Any]) -> None:
         """One more message."""
-        super().append(message)
+        self.messages.append((way, message))
         self.grown.set()
+
+
+_HEARD: WeakKeyDictionary[AcpAdapter, Heard] = WeakKeyDictionary()
+
+
+def heard(adapter: AcpAdapter) -> Heard:
+    """What was said to and by this adapter's agent, in all its processes; asked for first before the start."""
+    if adapter not in _HEARD:
+        _HEARD[adapter] = Heard()
+        adapter._agent.taps.append(_HEARD[adapter].tap)
+    return _HEARD[adapter]
 
 
 def fake_recipe(root: Path, faults: Iterable[str] = (), **more: Any) -> Recipe:
@@ -74,17 +86,23 @@ def fake_recipe(root: Path, faults: Iterable[str] = (), **more: Any) -> Recipe:
 
 @asynccontextmanager
 async def running(
-    root: Path, faults: Iterable[str] = (), deadlines: Deadlines = PATIENT, extra: Extension | None = None, **more: Any
+    root: Path,
+    faults: Iterable[str] = (),
+    deadlines: Deadlines = PATIENT,
+    extra: Extension | None = None,
+    *,
+    listened: bool = True,
+    **more: Any,
 ) -> AsyncIterator[tuple[AcpAdapter, DiskWorld]]:
-    """A started adapter on the scripted agent, and its world."""
+    """A started adapter on the scripted agent, and its world; `listened` keeps the whole talk, see `heard`."""
     read = fake_recipe(root, faults, **more)
     adapter = AcpAdapter(read, own(read), extra)
+    if listened:
+        heard(adapter)
     trial = root / "trial"
     trial.mkdir()
     try:
         world = await adapter.start(Trial(trial, Silent(), ENDPOINT, deadlines))
-        assert adapter._client is not None
-        adapter._client.transcript = Heard(adapter._client.transcript)
         yield adapter, world
     finally:
         await adapter.stop()
@@ -107,14 +125,12 @@ async def forked(adapter: AcpAdapter, fork: Fork) -> ForkRecord:
 
 def incoming(adapter: AcpAdapter) -> list[Mapping[str, Any]]:
     """Everything that the agent sent."""
-    assert adapter._client is not None
-    return [message for way, message in adapter._client.transcript if way == "in"]
+    return [message for way, message in heard(adapter).messages if way == "in"]
 
 
 def sent(adapter: AcpAdapter, method: str) -> list[Mapping[str, Any]]:
     """The parameters of every request of this method that we sent."""
-    assert adapter._client is not None
-    said = [message for way, message in adapter._client.transcript if way == "out"]
+    said = [message for way, message in heard(adapter).messages if way == "out"]
     return [message["params"] for message in said if message.get("method") == method]
 
 
@@ -131,13 +147,11 @@ def said(adapter: AcpAdapter) -> str:
 
 async def call_begun(adapter: AcpAdapter) -> None:
     """Return when the scripted agent's call has been announced."""
-    assert adapter._client is not None
-    heard = adapter._client.transcript
-    assert isinstance(heard, Heard)
+    talk = heard(adapter)
     async with asyncio.timeout(30):
         while not updates(adapter, "tool_call"):
-            heard.grown.clear()
-            await heard.grown.wait()
+            talk.grown.clear()
+            await talk.grown.wait()
 
 
 def left_over(root: Path) -> list[psutil.Process]:

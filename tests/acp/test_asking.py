@@ -26,7 +26,7 @@ from forkproof.adapters.protocol import (
     ToolUse,
     TurnEnded,
 )
-from tests.acp.agent import opened, running, said, sent
+from tests.acp.agent import heard, opened, running, said, sent
 
 MODES = {"settings": {"mode": "permissions"}, "values": {"permissions": {"ask": "careful", "auto": "auto"}}}
 
@@ -138,8 +138,7 @@ def test_a_cancelled_turn_takes_its_question_back(tmp_path: Path) -> None:
             await adapter.perform(Cancel(session))
             assert await turns[0] == TurnEnded("cancelled")
             assert not turns[1].done()
-            assert adapter._client is not None
-            answers = [m["result"] for way, m in adapter._client.transcript if way == "out" and "result" in m]
+            answers = [m["result"] for way, m in heard(adapter).messages if way == "out" and "result" in m]
             assert answers == [{"outcome": {"outcome": "cancelled"}}]
             await adapter.perform(Cancel(other.session))
             await turns[1]

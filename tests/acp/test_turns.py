@@ -62,7 +62,7 @@ def test_a_permission_is_given_once(tmp_path: Path) -> None:
             await adapter.perform(SendPrompt(session, "ASK"))
             assert '"optionId": "id-allow_once"' in said(adapter)
             assert adapter._client is not None
-            assert [asked["sessionId"] for asked in adapter._client.allowed] == [session]
+            assert adapter._client.allowed == [session]
 
     asyncio.run(story())
 
@@ -146,7 +146,7 @@ def test_a_prompt_to_a_busy_session_is_refused(tmp_path: Path) -> None:
 def test_an_agent_that_breaks_in_a_turn_is_told(
     text: str, error: type[AdapterError], words: str, tmp_path: Path
 ) -> None:
-    """What it said last is part of the cause, and what came before is still in the transcript."""
+    """What it said last is part of the cause, and what came before was heard."""
 
     async def story() -> AcpAdapter:
         async with running(tmp_path) as (adapter, world):

@@ -4,8 +4,9 @@
 and its private methods have Goose's names. The stamp is the number in FILE, so that a test owns the time. A prompt's
 words steer it: `STAY` keeps the turn open until it is cancelled, `ASK` asks for permission, to run the command behind
 it if there is one, `READ PATH` and `WRITE PATH` ask the client for a file, `ODD` sends updates that no schema knows,
-`DIE` ends the process, `GARBAGE` writes a line that is no JSON, `FAIL` answers with an error. Its sessions are kept in
-HOME, so that another process finds them. Where FAKE_MODEL names a model's URL, any other prompt goes there.
+`FLOOD N` sends N updates of a thousand bytes, `DIE` ends the process, `GARBAGE` writes a line that is no JSON, `FAIL`
+answers with an error. Its sessions are kept in HOME, so that another process finds them. Where FAKE_MODEL names a
+model's URL, any other prompt goes there.
 """
 
 from __future__ import annotations
@@ -196,13 +197,7 @@ class Agent:
             return None
         self.row(session, "user", text)
         self.open[name] = message
-        if "message-ids" in self.faults:
-            number = len(session["rows"]) // 2
-            self.update(name, {"sessionUpdate": "user_message_chunk", "messageId": f"u-{number}"})
-            self.update(name, {"sessionUpdate": "agent_message_chunk", "messageId": f"a-{number}"})
-        if "ODD" in text:
-            self.update(name, {"sessionUpdate": "compaction_update", "nobody": ["knows"]})
-            self.send({"method": "_vendor/notice", "params": {"of": "something"}})
+        self.show(name, text, len(session["rows"]) // 2)
         if "ASK" in text:
             options = [{"optionId": f"id-{k}", "kind": k} for k in ("allow_always", "allow_once", "reject_once")]
             call = {"toolCallId": "t1", "rawInput": {"command": text.partition("ASK ")[2]}}
@@ -224,6 +219,19 @@ class Agent:
         else:
             self.finish(name, f"echo: {text}")
         return None
+
+    def show(self, name: str, text: str, number: int) -> None:
+        """The updates that come before anything else of a turn."""
+        if "message-ids" in self.faults:
+            self.update(name, {"sessionUpdate": "user_message_chunk", "messageId": f"u-{number}"})
+            self.update(name, {"sessionUpdate": "agent_message_chunk", "messageId": f"a-{number}"})
+        if "ODD" in text:
+            self.update(name, {"sessionUpdate": "compaction_update", "nobody": ["knows"]})
+            self.send({"method": "_vendor/notice", "params": {"of": "something"}})
+        if "FLOOD " in text:
+            words = {"type": "text", "text": "x" * 1000}
+            for _ in range(int(text.partition("FLOOD ")[2])):
+                self.update(name, {"sessionUpdate": "agent_message_chunk", "messageId": "one", "content": words})
 
     def think(self, session: Json) -> str:
         """Ask the model at FAKE_MODEL, over Chat Completions; it may answer with words only."""

@@ -1,4 +1,4 @@
-"""A log of every message, for authors of adapters: `FORKPROOF_WIRE_LOG=FILE` names where it goes."""
+"""A log of every message, for authors of adapters and recipes: `FORKPROOF_WIRE_LOG=FILE` names where it goes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VARIABLE: Final = "FORKPROOF_WIRE_LOG"
 
 
 def wire_log(pid: int) -> Callable[[Literal["in", "out"], Mapping[str, Any]], None]:
-    """What keeps the messages of the talk with this process. `in` came from the adapter. Raises `StartFailed`."""
+    """What keeps the messages of the talk with this process. `in` came from it. Raises `StartFailed`."""
     named = os.environ.get(VARIABLE, "").strip()
     if not named:
         return lambda _direction, _message: None
