@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from forkproof.adapters.environment import TAG
 from forkproof.adapters.orphanage import ORPHANAGE
+from forkproof.adapters.proctable import Row, content, rows
 
 if TYPE_CHECKING:
     import psutil
@@ -35,68 +36,26 @@ class Family:
     tag: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """`began` is when the process started, in clock ticks: with the pid it names one process for ever; 0 if unknown."""
-
-    parent: int
-    zombie: bool
-    session: int
-    began: int
-
-
-def _rows() -> dict[int, _Row]:
-    """Every process that could be of a harness: those of our own session, us included, and of the kernel can't."""
-    import psutil
-
-    rows = {}
-    foreign = {os.getsid(0), 0}
-    for pid in psutil.pids():
-        with contextlib.suppress(psutil.Error, OSError):  # it ended meanwhile
-            session = os.getsid(pid)
-            if session not in foreign:
-                rows[pid] = _row(pid, session)
-    return rows
-
-
-def _row(pid: int, session: int) -> _Row:
-    """What is known of one process. Every process of the machine is asked: this has to be cheap."""
-    import psutil
-
-    if sys.platform == "linux":
-        # After the name in parentheses, which may hold anything: state, parent, and as the 20th word the start.
-        words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split(maxsplit=20)
-        return _Row(int(words[1]), words[0] == b"Z", session, int(words[19]))
-    process = psutil.Process(pid)
-    return _Row(process.ppid() or 0, process.status() == psutil.STATUS_ZOMBIE, session, 0)
-
-
-def _read(file: str) -> bytes:
-    """A file of the kernel's, which may be any size. Raises `OSError`."""
-    with open(file, "rb", buffering=0) as stream:  # noqa: PTH123  # a Path costs more than the reading
-        return stream.read()
-
-
 def members(family: Family) -> tuple[psutil.Process, ...]:
     """The living members of a family, the leader included."""
     import psutil
 
-    rows = _rows()
-    _forget(rows)
-    found = {pid for pid, row in rows.items() if _belongs(family, pid, row)}
+    table = rows()
+    _forget(table)
+    found = {pid for pid, row in table.items() if _belongs(family, pid, row)}
     grown = True
     while grown:
-        more = {pid for pid, row in rows.items() if row.parent in found and pid not in found}
+        more = {pid for pid, row in table.items() if row.parent in found and pid not in found}
         grown = bool(more)
         found |= more
     living = []
-    for pid in sorted(pid for pid in found if not rows[pid].zombie):
+    for pid in sorted(pid for pid in found if not table[pid].zombie):
         with contextlib.suppress(psutil.NoSuchProcess):
             living.append(psutil.Process(pid))
     return tuple(living)
 
 
-def _belongs(family: Family, pid: int, row: _Row) -> bool:
+def _belongs(family: Family, pid: int, row: Row) -> bool:
     if family.leader in (pid, row.session):
         return True
     tag = _tag(pid, row.began)
@@ -112,9 +71,9 @@ They are most of a machine's, and to read an environment costs more than all the
 """
 
 
-def _forget(rows: Mapping[int, _Row]) -> None:
+def _forget(table: Mapping[int, Row]) -> None:
     """Keep nothing about processes that are gone."""
-    for pid in [pid for pid in _STRANGERS if pid not in rows]:
+    for pid in [pid for pid in _STRANGERS if pid not in table]:
         del _STRANGERS[pid]
 
 
@@ -130,7 +89,7 @@ def _tag(pid: int, began: int) -> str | None:
         return None
     # Read as bytes: a program may have written anything over its own environment, and psutil decodes all of it.
     try:
-        environment = b"\0" + _read(f"/proc/{pid}/environ")
+        environment = b"\0" + content(f"/proc/{pid}/environ")
     except OSError:
         return None
     _, there, rest = environment.partition(f"\0{TAG}=".encode())
@@ -157,7 +116,7 @@ def send_signal(processes: Iterable[psutil.Process], number: signal.Signals) -> 
     """Signal these processes and their whole groups.
 
     A group at once, so that none of it slips through by forking meanwhile. A group lives within one session, and no
-    member's session is ours (see `_rows`): so nobody else is in it.
+    member's session is ours (see `proctable.rows`): so nobody else is in it.
     """
     import psutil
 
@@ -173,7 +132,7 @@ def send_signal(processes: Iterable[psutil.Process], number: signal.Signals) -> 
 
 def reap() -> None:
     """Collect the adopted orphans that have ended, so that no zombie is left; never the leader or another's child."""
-    for pid, row in _rows().items():
+    for pid, row in rows().items():
         if row.zombie and ORPHANAGE.adopted(pid, row.parent, row.session):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)

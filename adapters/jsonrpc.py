@@ -23,6 +23,7 @@ OnNotification: TypeAlias = Callable[[str, Any], None]
 WireLog: TypeAlias = Callable[[Literal["in", "out"], Message], None]
 
 METHOD_NOT_FOUND = -32601
+_written = json.JSONEncoder(separators=(",", ":")).encode
 _GARBAGE_HINT = "standard output is the protocol's: one JSON object a line; log messages belong to standard error"
 
 
@@ -98,7 +99,7 @@ class Peer(LineTalk):
             raise self._fault.result()
         whole = {**self._member, **message}
         self._log("out", whole)
-        self._write(json.dumps(whole, separators=(",", ":")).encode())
+        self._write(_written(whole).encode())
 
     # --- What arrives ----------------------------------------------------------------------------------------------
 
@@ -106,7 +107,9 @@ class Peer(LineTalk):
         if not line.strip():
             self._odd("an empty line")
             return
-        message = _parsed(line)
+        self._took(_parsed(line), line)
+
+    def _took(self, message: Message, line: bytes) -> None:
         self._log("in", message)
         match message:
             case {"method": str(method), "id": int() | str() as number}:

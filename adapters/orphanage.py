@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 
+from forkproof.adapters.proctable import rows
 from forkproof.adapters.watchdog import WATCHDOG
 
 __all__ = ["ORPHANAGE", "Orphanage"]
@@ -25,12 +26,6 @@ def _prctl(option: int, argument: object) -> None:
     """Set or get the attribute; without effect where there is no such call (macOS) or it is forbidden."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
-
-
-def _children() -> frozenset[int]:
-    import psutil
-
-    return frozenset(p.pid for p in psutil.Process().children())
 
 
 class Orphanage:
@@ -50,7 +45,7 @@ class Orphanage:
                 _prctl(_GET_CHILD_SUBREAPER, ctypes.byref(before))
                 self._was_subreaper = bool(before.value)
                 _prctl(_SET_CHILD_SUBREAPER, 1)
-                self._bystanders = _children()
+                self._bystanders = frozenset(pid for pid, row in rows(ours=True).items() if row.parent == os.getpid())
             self._families[tag] = 0
         WATCHDOG.tell("enter", tag)
 

@@ -56,6 +56,7 @@ class Inlet(_Pipe):
         super().__init__(fd)
         self._limit = limit
         self._waiting = bytearray()
+        self._flushing = False
         self.broken = False
 
     def send(self, data: bytes) -> None:
@@ -71,8 +72,9 @@ class Inlet(_Pipe):
         self._waiting += data
         if idle:
             self._flush()
-        if self._waiting and not self.closed:
+        if self._waiting and not self.closed and not self._flushing:
             self._loop.add_writer(self._fd, self._flush)
+            self._flushing = True
 
     def poll_with(self, ready: select.poll) -> None:
         """Have `ready` tell when more can be written, if anything waits."""
@@ -96,7 +98,9 @@ class Inlet(_Pipe):
             self.broken = True
             self.close()
             return
-        self._loop.remove_writer(self._fd)
+        if self._flushing:
+            self._loop.remove_writer(self._fd)
+            self._flushing = False
 
     def close(self) -> None:
         """End the input; what still waits is dropped."""
@@ -110,21 +114,23 @@ class Outlet(_Pipe):
     def __init__(self, fd: int) -> None:
         super().__init__(fd)
         self._waiter: asyncio.Future[None] | None = None
+        self._watched = False
         self._writer_gone = False
         self.at_end_of_file = False
 
     async def read(self) -> bytes:
         """The next bytes, at most `CHUNK`; none at the end of file, or when the process is gone and the pipe empty."""
-        # A harness that never pauses must not keep deadlines from passing. Before the read, so that a cancellation
-        # loses nothing.
-        await asyncio.sleep(0)
         while not self.closed:
+            # Either gives the loop back: a harness that never pauses must not keep deadlines from passing. Before the
+            # read, so that a cancellation loses nothing.
+            await (asyncio.sleep(0) if self._writer_gone else self._readable())
+            if self.closed:
+                break
             try:
                 data = os.read(self._fd, CHUNK)
             except BlockingIOError:
                 if self._writer_gone:
-                    return b""
-                await self._readable()
+                    break
                 continue
             self.at_end_of_file = not data
             return data
@@ -155,6 +161,7 @@ class Outlet(_Pipe):
         """From now on drop what nobody reads, so that a program that has much to say can come to its end."""
         if self._waiter is None and not self.closed:
             self._loop.add_reader(self._fd, self._drop)
+            self._watched = False
 
     def _drop(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -170,15 +177,22 @@ class Outlet(_Pipe):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
+    def _seen(self) -> None:
+        if self._waiter is None:
+            # Nobody reads now. Until then the loop went on watching: most who read will read again.
+            self._loop.remove_reader(self._fd)
+            self._watched = False
+        self._wake()
+
     async def _readable(self) -> None:
         self._waiter = self._loop.create_future()
-        self._loop.add_reader(self._fd, self._wake)
+        if not self._watched:
+            self._loop.add_reader(self._fd, self._seen)
+            self._watched = True
         try:
             await self._waiter
         finally:
             self._waiter = None
-            if not self.closed:
-                self._loop.remove_reader(self._fd)
 
 
 class Tail(_Pipe):

@@ -60,6 +60,18 @@ def _decoder(kind: Any) -> _Decoder:
     raise TypeError(f"no message holds {kind!r}")
 
 
+def _later(kind: Any) -> Callable[[], _Decoder]:
+    """The decoder of a type, made when it is asked for first (types may hold themselves) and kept at hand."""
+    made: _Decoder | None = None
+
+    def give() -> _Decoder:
+        nonlocal made
+        made = made or _decoder(kind)
+        return made
+
+    return give
+
+
 def is_union(kind: Any) -> bool:
     """Whether a type is one of several."""
     return get_origin(kind) in (Union, types.UnionType)
@@ -91,29 +103,33 @@ def _literal(choices: tuple[Any, ...]) -> _Decoder:
 
 
 def _sequence(kind: Any, make: Callable[[list[Any]], Any]) -> _Decoder:
+    each = _later(kind)
+
     def take(value: Any) -> Any:
         if not isinstance(value, list):
             raise _wrong("an array", value)
-        each = _decoder(kind)
-        return make([_at(index, each, item) for index, item in enumerate(value)])
+        return make([_at(index, each(), item) for index, item in enumerate(value)])
 
     return take
 
 
 def _mapping(kind: Any) -> _Decoder:
+    each = _later(kind)
+
     def take(value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise _wrong("an object", value)
-        each = _decoder(kind)
-        return {key: _at(key, each, item) for key, item in value.items()}
+        return {key: _at(key, each(), item) for key, item in value.items()}
 
     return take
 
 
 def _union(kinds: tuple[Any, ...]) -> _Decoder:
     """The one kind that a value is of: by its JSON type, or by the member that names it."""
-    tagged = {KINDS[k].value: k for k in kinds if k in KINDS}
+    tagged = {KINDS[k].value: _later(k) for k in kinds if k in KINDS}
     plain = [k for k in kinds if k not in KINDS]
+    left = [_later(k) for k in plain if k is not type(None)]
+    nothing = type(None) in plain
     member = next((KINDS[k].member for k in kinds if k in KINDS), "")
 
     def take(value: Any) -> Any:
@@ -121,15 +137,14 @@ def _union(kinds: tuple[Any, ...]) -> _Decoder:
             named = value.get(member)
             if not isinstance(named, str) or named not in tagged:
                 raise _wrong(f"one of {', '.join(tagged)}", named).within(member)
-            return _decoder(tagged[named])(value)
-        if value is None and type(None) in plain:
+            return tagged[named]()(value)
+        if value is None and nothing:
             return None
-        left = [k for k in plain if k is not type(None)]
         if len(left) == 1:
-            return _decoder(left[0])(value)
-        for kind in left:
+            return left[0]()(value)
+        for each in left:
             try:
-                return _decoder(kind)(value)
+                return each()(value)
             except WireError:
                 continue
         raise _wrong("another kind of value", value)
@@ -139,7 +154,8 @@ def _union(kinds: tuple[Any, ...]) -> _Decoder:
 
 def _message(kind: type) -> _Decoder:
     own = KINDS.get(kind)
-    fields = {m.key: m for m in members(kind)}
+    fields = {m.key: (m.name, _later(m.type)) for m in members(kind)}
+    required = {m.name: m.key for m in members(kind) if m.required}
 
     def take(value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -148,12 +164,13 @@ def _message(kind: type) -> _Decoder:
         for key, each in value.items():
             member = fields.get(key)
             if member is not None:
-                found[member.name] = _at(key, _decoder(member.type), each)
+                name, of = member
+                found[name] = _at(key, of(), each)
             elif own is None or key != own.member:
                 raise WireError(f"no such member; there are {', '.join(fields) or 'none'}", key)
-        missing = [m.key for m in fields.values() if m.required and m.name not in found]
-        if missing:
-            raise WireError("is missing", missing[0])
+        missing = next((key for name, key in required.items() if name not in found), None)
+        if missing is not None:
+            raise WireError("is missing", missing)
         return kind(**found)
 
     return take

@@ -135,10 +135,10 @@ class DirectPeer(Peer):
     def _keep(self, chunk: bytes) -> None:
         """Put whole lines aside in their order. Raises `Garbage` for one that never ends."""
         *lines, rest = chunk.split(b"\n")
-        for line in lines:
-            self._buffer += line
-            self._lines.append(bytes(self._buffer))
+        if lines and self._buffer:
+            lines[0] = bytes(self._buffer) + lines[0]
             self._buffer.clear()
+        self._lines.extend(lines)
         self._buffer += rest
         if len(self._buffer) > MAX_LINE:
             shown = ascii(self._buffer[:_SHOWN].decode("utf-8", "replace"))
@@ -151,13 +151,11 @@ class DirectPeer(Peer):
         except Exception as error:  # noqa: BLE001  # as in `Peer._read`: whoever waits gets it
             self._end(error)
 
-    def _take(self, line: bytes) -> None:
-        if self._direct and any(method.encode() in line for method in self._direct):
-            message = _read(line)
-            if message.get("method") in self._direct and message.get("id") is not None:
-                self._answer_now(message)
-                return
-        super()._take(line)
+    def _took(self, message: Mapping[str, Any], line: bytes) -> None:
+        if message.get("method") in self._direct and message.get("id") is not None:
+            self._answer_now(message)
+        else:
+            super()._took(message, line)
 
     def _answer_now(self, message: Mapping[str, Any]) -> None:
         self._log("in", message)

@@ -26,6 +26,10 @@ class Streams:
         sys.stdout.flush()
         os.dup2(2, 1)
         self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        self._watched = False
+        self._look = select.poll()
+        self._look.register(self._in, select.POLLIN)
 
     def send(self, data: bytes) -> None:
         """Write all of it; what nobody reads any more is dropped."""
@@ -39,23 +43,31 @@ class Streams:
     async def read(self) -> bytes:
         """Some bytes; empty at the end."""
         while True:
-            ready = self._loop.create_future()
+            self._waiter = self._loop.create_future()
             try:
-                self._loop.add_reader(self._in, _set, ready)
+                if not self._watched:
+                    self._loop.add_reader(self._in, self._seen)
+                    self._watched = True
+                await self._waiter
             except PermissionError:  # a plain file, which is always ready
                 return await asyncio.to_thread(os.read, self._in, _CHUNK)
-            try:
-                await ready
             finally:
-                self._loop.remove_reader(self._in)
+                self._waiter = None
             # `read_now` may have taken meanwhile what the loop saw.
-            if select.select([self._in], [], [], 0)[0]:
+            if self._look.poll(0):
                 return os.read(self._in, _CHUNK)
+
+    def _seen(self) -> None:
+        if self._waiter is None:
+            # Nobody reads now. Until then the loop went on watching: most who read will read again.
+            self._loop.remove_reader(self._in)
+            self._watched = False
+        elif not self._waiter.done():
+            self._waiter.set_result(None)
 
     def read_now(self, seconds: float) -> bytes:
         """Some bytes without giving the loop back. Raises `TimeoutError`."""
-        ready, _, _ = select.select([self._in], [], [], None if seconds == float("inf") else seconds)
-        if not ready:
+        if not self._look.poll(None if seconds == float("inf") else seconds * 1000):
             raise TimeoutError
         return os.read(self._in, _CHUNK)
 
@@ -69,8 +81,3 @@ class Streams:
     async def hang(self, during: str, seconds: float) -> HarnessHung:
         """The suite gave no answer."""
         return HarnessHung(f"no answer to {during} within {seconds:g} s", "")
-
-
-def _set(ready: asyncio.Future[None]) -> None:
-    if not ready.done():
-        ready.set_result(None)

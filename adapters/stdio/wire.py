@@ -83,6 +83,8 @@ def encode(value: Any) -> Any:
     """JSON data for a message, or for anything that stands in one."""
     if value is None or isinstance(value, str | int | float):
         return value
+    if type(value) in _MESSAGES:
+        return _encode_message(value)
     if isinstance(value, Mapping):
         return {str(key): encode(each) for key, each in value.items()}
     if isinstance(value, AbstractSet):
@@ -92,12 +94,17 @@ def encode(value: Any) -> Any:
     return _encode_message(value)
 
 
+_MESSAGES: Final[set[type]] = set()
+"""Those that were encoded before: what they are need not be asked again."""
+
+
 def _encode_message(message: Any) -> dict[str, Any]:
-    kind = KINDS.get(type(message))
+    of: Any = type(message)
+    kind = KINDS.get(of)
     found: dict[str, Any] = {} if kind is None else {kind.member: kind.value}
-    kinds: Any = type(message)
-    for name, key, _, default, required in members(kinds):
+    for name, key, _, default, required in members(of):
         value = getattr(message, name)
         if required or value != default:
-            found[key] = encode(value)
+            found[key] = value if type(value) is str else encode(value)
+    _MESSAGES.add(of)
     return found
