@@ -88,7 +88,7 @@ class Fleet:
         """Let a process open a stored session, as `/resume` does: in the directory that its header names."""
         await process.until_quiet()
         await process.ask("switch_session", sessionPath=str(file))
-        process.ledger.replaced()
+        process.replaced()
         await process.look()
 
     async def fresh(self, directory: str) -> str:

@@ -67,7 +67,7 @@ async def _here(fleet: Fleet, process: PiProcess, asked: Fork | Clone, source: H
     told = told if isinstance(told, Mapping) else {}
     if told.get("cancelled"):
         return Refused("cancelled", "pi did not fork: an extension cancelled it")
-    process.ledger.replaced()
+    process.replaced()
     child = await process.look()
     if child.id == asked.session:
         return Unknown("pi forked, and still has the source open")

@@ -13,7 +13,7 @@ from typing import Any
 from forkproof.adapters import environment
 from forkproof.adapters.errors import Garbage, HarnessDied, StartFailed
 from forkproof.adapters.pi.peer import Event, Peer, Rejected
-from forkproof.adapters.pi.turns import Ledger
+from forkproof.adapters.pi.turns import Ledger, Turn
 from forkproof.adapters.protocol import Deadlines
 from forkproof.adapters.supervisor import Supervised
 
@@ -21,6 +21,9 @@ __all__ = ["PiProcess", "Standing", "Start"]
 
 _TURN_OPERATIONS = 10
 """A turn may wait for a command while the player does other things, each within a deadline of its own."""
+
+_LOOK_EVERY, _QUIET_FOR = 0.05, 2.0
+"""Seconds between two looks for a turn that goes on unseen, and without a command after which it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class PiProcess:
         self._deadlines = start.deadlines
         self._ask = start.ask
         self._told: dict[str, Mapping[str, Any]] = {}
+        self._unseen: set[asyncio.Task[None]] = set()
+        self._own: frozenset[int] = frozenset()
         self.ledger = Ledger(settles=start.settles)
         self.peer = Peer(process, self._hear)
         self.open = Standing("", None, "", "", streaming=False, compacting=False)
@@ -88,6 +93,7 @@ class PiProcess:
         pi = cls(process, how, directory)
         try:
             await pi.look(how.deadlines.start)
+            pi._own = frozenset(process.leftovers())
         except HarnessDied as error:
             await pi.stop()
             raise StartFailed(error.cause, "`forkproof harness doctor pi` looks for the cause") from error
@@ -144,6 +150,25 @@ class PiProcess:
         while self.ledger.unsure and not self.ledger.busy:
             self.ledger.unsure = (await self.look()).streaming
 
+    def replaced(self) -> None:
+        """Note that pi opened another session.
+
+        0.73.1 does not stop what ran in the one before, and tells nothing more of it. That is over when none of its
+        commands runs, for long enough to ask the model once more.
+        """
+        if turns := self.ledger.replaced():
+            task = asyncio.create_task(self._see_off(turns))
+            self._unseen.add(task)
+            task.add_done_callback(self._unseen.discard)
+
+    async def _see_off(self, turns: Sequence[Turn]) -> None:
+        quiet = 0.0
+        while quiet < _QUIET_FOR:
+            await asyncio.sleep(_LOOK_EVERY)
+            quiet = quiet + _LOOK_EVERY if self._own.issuperset(self._process.leftovers()) else 0.0
+        for turn in turns:
+            self.ledger.lose(turn)
+
     async def attend(self, ended: asyncio.Future[Any]) -> Any:
         """Wait for the end of a turn."""
         seconds = self._deadlines.operation * _TURN_OPERATIONS
@@ -195,4 +220,6 @@ class PiProcess:
 
     async def _closed(self) -> None:
         await self.peer.close()
-        await asyncio.gather(self._watch, return_exceptions=True)
+        for task in self._unseen:
+            task.cancel()
+        await asyncio.gather(self._watch, *self._unseen, return_exceptions=True)

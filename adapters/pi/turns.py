@@ -26,6 +26,8 @@ _STOPS: Mapping[str, str] = {
 }
 """pi's stop reason of the last answer -> ACP's. A turn that ends on a tool call was stopped before the next request."""
 
+_LEFT = TurnEnded("cancelled", detail="pi opened another session")
+
 
 @dataclass(slots=True)
 class Turn:
@@ -41,8 +43,11 @@ class Ledger:
     def __init__(self, *, settles: bool) -> None:
         """`settles`: this release says `agent_settled`; older ones say `agent_end` last."""
         self._last_event = "agent_settled" if settles else "agent_end"
+        self._stops = settles
         self.current: Turn | None = None
         self.queued: list[Turn] = []
+        self.unseen: list[Turn] = []
+        """Turns that go on in sessions that are open no more: pi tells nothing of them."""
         self.unsure = False
         """Whether an `agent_end` came after which an older release may still be busy for a moment."""
         self._stop: TurnEnded | None = None
@@ -83,18 +88,33 @@ class Ledger:
                 self._believe(aborted=event.get("aborted") is True)
                 self._end()
 
-    def replaced(self) -> None:
-        """Another session is open now: what ran in the one before was stopped, what waited there is gone with it."""
-        if self.current is not None and not self.current.ended.done():
-            self.current.ended.set_result(TurnEnded("cancelled", detail="pi opened another session"))
-        self.current, self.unsure = None, False
-        lost, self.queued = self.queued, []
-        for turn in lost:
+    def replaced(self) -> list[Turn]:
+        """Another session is open now: what ran in the one before was stopped, what waited there is gone with it.
+
+        Gives the turns that an older release runs on and tells nothing of: `lose` each once nothing more comes of it.
+        """
+        ran, self.current, self.unsure = self.current, None, False
+        waited, self.queued = self.queued, []
+        if not self._stops and ran is not None:
+            going = [turn for turn in (ran, *waited) if not turn.ended.done()]
+            self.unseen += going
+            return going
+        if ran is not None and not ran.ended.done():
+            ran.ended.set_result(_LEFT)
+        for turn in waited:
             _break(turn, Rejected("pi forgot the message that waited when it opened another session"))
+        return []
+
+    def lose(self, turn: Turn) -> None:
+        """A turn of a session that is open no more is over: pi will not say so."""
+        if turn in self.unseen:
+            self.unseen.remove(turn)
+        if not turn.ended.done():
+            turn.ended.set_result(_LEFT)
 
     def fail(self, error: BaseException) -> None:
         """Nothing will be heard any more."""
-        for turn in (self.current, *self.queued):
+        for turn in (self.current, *self.queued, *self.unseen):
             if turn is not None:
                 _break(turn, error)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from forkproof.adapters.errors import HarnessDied
+from forkproof.adapters.pi import process
 from forkproof.adapters.pi.peer import Rejected
 from forkproof.adapters.pi.turns import Ledger
 
@@ -97,7 +99,7 @@ def test_another_session_ends_what_ran() -> None:
     async def run() -> None:
         ledger = Ledger(settles=True)
         turn, waiting = ledger.begin("a"), ledger.queue("b")
-        ledger.replaced()
+        assert ledger.replaced() == []
         with pytest.raises(Rejected, match="forgot the message"):
             await waiting.ended
         assert turn.ended.result().stop == "cancelled"
@@ -107,10 +109,51 @@ def test_another_session_ends_what_ran() -> None:
     asyncio.run(run())
 
 
+def test_an_older_release_runs_on_unseen_what_it_leaves() -> None:
+    """0.73.1 stops neither the turn nor the message behind it: both are over only when nothing more can come."""
+
+    async def run() -> None:
+        ledger = Ledger(settles=False)
+        turn, waiting = ledger.begin("a"), ledger.queue("b")
+        assert ledger.replaced() == [turn, waiting]
+        assert not ledger.busy
+        ledger.begin("c")
+        ledger.hear(said("stop"))
+        ledger.hear({"type": "agent_end"})
+        assert not turn.ended.done(), "what the open session tells is not of it"
+        for each in (turn, waiting):
+            ledger.lose(each)
+            assert each.ended.result().stop == "cancelled"
+        ledger.queue("d")
+        assert ledger.replaced() == [], "nothing ran, so nothing goes on"
+
+    asyncio.run(run())
+
+
+def test_what_goes_on_unseen_is_over_when_its_commands_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_LOOK_EVERY", 0.001)
+    monkeypatch.setattr(process, "_QUIET_FOR", 0.003)
+
+    async def run() -> None:
+        ledger = Ledger(settles=False)
+        turn = ledger.begin("a")
+        looks = iter([(1, 2), (1, 2, 9), (1, 9)])
+        supervised = SimpleNamespace(leftovers=lambda: next(looks, (1, 2)))
+        pi: Any = SimpleNamespace(ledger=ledger, _own=frozenset({1, 2}), _process=supervised)
+        await process.PiProcess._see_off(pi, ledger.replaced())
+        assert next(looks, None) is None, "a command still ran"
+        assert turn.ended.result().stop == "cancelled"
+        assert ledger.unseen == []
+
+    asyncio.run(run())
+
+
 def test_a_death_reaches_all_who_wait() -> None:
     async def run() -> None:
-        ledger = Ledger(settles=True)
+        ledger = Ledger(settles=False)
         turns = [ledger.begin("a"), ledger.queue("b")]
+        ledger.replaced()
+        turns += [ledger.begin("c"), ledger.queue("d")]
         ledger.fail(HarnessDied("gone"))
         for turn in turns:
             with pytest.raises(HarnessDied):
