@@ -195,6 +195,7 @@ class Recorder:
         cpu = sum(each["cpu"] for each in all_of_us)
         return {
             "seconds": round(seconds, 3),
+            "jobs": max(1, len(self.workers)),
             "cpu_self": round(cpu, 3),
             "cpu_ratio": round(cpu / seconds, 4) if seconds else 0.0,
             "peak_rss_mb": round(sum(each["peak_rss_mb"] for each in all_of_us), 1),

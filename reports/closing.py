@@ -90,11 +90,16 @@ def _print_costs(screen: Screen, ledger: Ledger, run_log: Path | None) -> None:
         screen.line(("recorded in ", "dim"), str(run_log))
     costs = ledger.ended.volatile if ledger.ended else {}
     if {"seconds", "cpu_self", "cpu_ratio", "peak_rss_mb"} <= costs.keys():
-        own = f"{costs['cpu_self']:.1f} s of CPU ({costs['cpu_ratio']:.0%} of the time), {costs['peak_rss_mb']:.0f} MB"
+        jobs = costs.get("jobs", 1)
+        share = costs["cpu_ratio"] / jobs
+        each = f", {share:.0%} a job" if jobs > 1 else ""
+        of_time = f"{costs['cpu_ratio']:.0%} of the time{each}"
+        own = f"{costs['cpu_self']:.1f} s of CPU ({of_time}), {costs['peak_rss_mb']:.0f} MB"
         screen.line((f"took {costs['seconds']:.1f} s; forkproof itself {own} at most", "dim"))
         real = ledger.started is not None and bool(ledger.started.harness.binary_sha256)
-        if real and costs["seconds"] > LONG and costs["cpu_ratio"] > SHARE:
-            hint = f"forkproof's own share is above {SHARE:.0%}: fewer jobs (-j) may be faster on this machine"
+        if real and costs["seconds"] > LONG and share > SHARE:
+            way = "fewer jobs (-j) may be faster on this machine" if jobs > 1 else "the machine may be busy"
+            hint = f"forkproof's own share is above {SHARE:.0%}: {way}"
             screen.line((hint, "yellow"))
 
 

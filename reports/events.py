@@ -239,8 +239,8 @@ class RunEnded(_Data):
     reason: str = ""
     """Why the run is not complete, e.g. that it was interrupted."""
     volatile: JsonObject = field(default_factory=dict)
-    """`seconds` wall; of all processes of forkproof's own together `cpu_self` seconds, `cpu_ratio` (cpu_self / seconds)
-    and `peak_rss_mb`; no harness is in them.
+    """`seconds` wall; `jobs` side by side; of all processes of forkproof's own together `cpu_self` seconds, `cpu_ratio`
+    (cpu_self / seconds) and `peak_rss_mb`; no harness is in them.
     """
 
 

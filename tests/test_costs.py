@@ -45,6 +45,7 @@ def test_workers_are_counted(tmp_path: Path) -> None:
     assert costs["cpu_self"] > 0.7 * alone["cpu_self"]
     assert costs["cpu_self"] <= whole
     assert costs["peak_rss_mb"] > 1.5 * alone["peak_rss_mb"]
+    assert (alone["jobs"], costs["jobs"]) == (1, 2)
     assert costs["cpu_ratio"] == pytest.approx(costs["cpu_self"] / costs["seconds"], rel=0.01)
 
 
@@ -75,17 +76,20 @@ def closing(ended: dict[str, float], binary: str = "b1") -> str:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "ratio", "binary", "hinted"),
+    ("seconds", "ratio", "jobs", "binary", "hinted"),
     [
-        (60.0, 0.11, "b1", True),
-        (60.0, 0.10, "b1", False),
-        (19.0, 0.50, "b1", False),  # start-up is most of a short run
-        (60.0, 0.90, "", False),  # in process the harness's own work is ours
+        (60.0, 0.11, 1, "b1", True),
+        (60.0, 0.10, 1, "b1", False),
+        (60.0, 0.20, 2, "b1", False),  # two ran side by side, each for that time
+        (60.0, 0.21, 2, "b1", True),
+        (19.0, 0.50, 1, "b1", False),  # start-up is most of a short run
+        (60.0, 0.90, 1, "", False),  # in process the harness's own work is ours
     ],
 )
-def test_a_share_above_a_tenth_is_told(seconds: float, ratio: float, binary: str, *, hinted: bool) -> None:
-    """On a real harness and in a run that is long enough to say something."""
-    costs = {"seconds": seconds, "cpu_self": seconds * ratio, "cpu_ratio": ratio, "peak_rss_mb": 80.0}
+def test_a_share_above_a_tenth_is_told(seconds: float, ratio: float, jobs: int, binary: str, *, hinted: bool) -> None:
+    """Of the time of each job, on a real harness and in a run that is long enough to say something."""
+    costs = {"seconds": seconds, "jobs": jobs, "cpu_self": seconds * ratio, "cpu_ratio": ratio, "peak_rss_mb": 80.0}
     text = closing(costs, binary)
-    assert f"({ratio:.0%} of the time)" in text
+    assert f"({ratio:.0%} of the time" in text
+    assert ("a job" in text) is (jobs > 1)
     assert ("forkproof's own share is above 10%" in text) is hinted
