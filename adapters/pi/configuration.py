@@ -33,6 +33,10 @@ WIRES: Mapping[str, tuple[str, str]] = {
 }
 """Wire format -> pi's name of it, and what stands behind the server's address."""
 
+_THREADS = "supportsMessageThreads"
+_ADAPTIVE = "forceAdaptiveThinking"
+"""Without it pi tells Anthropic's models how far to think by a number of tokens, and no effort."""
+
 BRIDGE = Path(str(files("forkproof.adapters.pi") / "bridge.js"))
 
 _AGENT = Path(".pi", "agent")
@@ -68,8 +72,9 @@ def write_models(home: Path, endpoint: Endpoint, wire: str, models: Sequence[str
         "apiKey": endpoint.key,
         "models": [_model(name) for name in models],
     }
-    if threads:
-        provider["compat"] = {"supportsMessageThreads": True}
+    compat = {name: True for name, holds in ((_ADAPTIVE, wire == "messages"), (_THREADS, threads)) if holds}
+    if compat:
+        provider["compat"] = compat
     (_folder(home) / "models.json").write_text(json.dumps({"providers": {PROVIDER: provider}}), encoding="utf-8")
 
 
