@@ -10,20 +10,20 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from forkproof.adapters import installation, npm
-from forkproof.adapters.errors import AdapterError, NotInstalled, UnknownHarness
+from forkproof.adapters import installation, npm, pypi, registry
+from forkproof.adapters.errors import AdapterError, BadRecipe, NotInstalled, UnknownHarness
 from forkproof.adapters.installation import Installation
 from forkproof.adapters.packages import PACKAGES, Package, platform_tag, request
 
 __all__ = ["Check", "Probe", "examine"]
 
-Probe = Callable[[Installation], None]
-"""A deeper check: starts the harness and stops it again. Raises an `AdapterError` when that does not work."""
+Probe = Callable[[Installation], "Iterable[Check]"]
+"""A deeper check: starts the harness, looks at what it can do, and stops it again. Raises an `AdapterError`."""
 
 _RUN_ROOM = 200 * 10**6
 """Bytes that the homes and workspaces of a run may take."""
@@ -34,10 +34,13 @@ _USUAL_ROOM = 600 * 10**6
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding: what was looked at, how it is, what was seen, and for a failure how to mend it."""
+    """One finding: what was looked at, how it is, what was seen, and for a failure how to mend it.
+
+    A `warning` is something that a person should know and that keeps nothing from running.
+    """
 
     name: str
-    status: Literal["ok", "failed", "skipped"]
+    status: Literal["ok", "warning", "failed", "skipped"]
     detail: str
     mend: str = ""
 
@@ -45,18 +48,22 @@ class Check:
 def examine(wanted: str, environment: Mapping[str, str] | None = None, probe: Probe | None = None) -> Iterator[Check]:
     """Examine `NAME` or `NAME@VERSION` with the user's environment (by default the process's); nothing is changed.
 
-    Harness and machine are fine when no check failed. `probe` adds a last check that really starts the harness.
+    A user's own recipe (`acp:PATH`) is examined too. Harness and machine are fine when no check failed. `probe` adds
+    last checks that really start the harness.
     """
     environment = os.environ if environment is None else environment
     try:
+        if (entry := registry.find(wanted)).choice.place is not None:
+            yield from _own(entry, probe)
+            return
         package, version = request(wanted)
-    except UnknownHarness as error:
+    except (UnknownHarness, BadRecipe) as error:
         yield Check("known harness", "failed", error.cause, error.hint)
         return
     yield Check("known harness", "ok", f"{package.name}, pinned version {package.pinned}")
     found, finding = _installed(package, version, environment)
     yield _platform(package, found)
-    yield _npm(environment, found)
+    yield _pip(package, environment, found) if package.source == "pypi" else _npm(environment, found)
     yield finding
     yield _runs(package, found)
     yield _hash(found)
@@ -64,7 +71,29 @@ def examine(wanted: str, environment: Mapping[str, str] | None = None, probe: Pr
     yield _loopback()
     yield _writable(environment)
     if probe is not None:
-        yield _starts(probe, found)
+        yield from _starts(probe, found)
+
+
+def _own(entry: registry.Entry, probe: Probe | None) -> Iterator[Check]:
+    """The checks for a recipe of the user's; nothing of it is to be installed by us."""
+    from forkproof.adapters.acp import recipe_of
+    from forkproof.adapters.acp.program import own
+
+    recipe = recipe_of(entry.choice)
+    if recipe is None:
+        mend = f"forkproof adapter check {entry.name}"
+        yield Check("known harness", "failed", f"{entry.name} is an adapter of yours: the doctor knows none", mend)
+        return
+    yield Check("known harness", "ok", f"{recipe.name}, your recipe {entry.choice.place}")
+    found = None
+    try:
+        found = own(recipe)
+        yield Check("installed", "ok", f"your own program {found.binary}")
+    except NotInstalled as error:
+        yield Check("installed", "failed", error.cause, error.hint)
+    yield _loopback()
+    if probe is not None:
+        yield from _starts(probe, found)
 
 
 def _installed(
@@ -72,7 +101,7 @@ def _installed(
 ) -> tuple[Installation | None, Check]:
     name = "installed"
     try:
-        found = installation.installed(package.name, version, environment)
+        found = installation.installed(package.asked_for, version, environment)
     except NotInstalled as error:
         return None, Check(name, "failed", error.cause, error.hint)
     if found.manifest is None:
@@ -107,6 +136,16 @@ def _npm(environment: Mapping[str, str], found: Installation | None) -> Check:
                 return Check("npm", "ok", f"not needed, {found.name} is there ({error.cause})")
             return Check("npm", "failed", error.cause, error.hint)
     return Check("npm", "ok", f"{version} ({npm.program(environment)})")
+
+
+def _pip(package: Package, environment: Mapping[str, str], found: Installation | None) -> Check:
+    """For a harness from PyPI: the Python that its virtual environment is made with, and what pip needs of it."""
+    try:
+        return Check("pip", "ok", pypi.ready(package.spec, environment))
+    except AdapterError as error:
+        if found is not None:
+            return Check("pip", "ok", f"not needed, {found.name} is there ({error.cause})")
+        return Check("pip", "failed", error.cause, error.hint)
 
 
 def _runs(package: Package, found: Installation | None) -> Check:
@@ -173,21 +212,24 @@ def _writable(environment: Mapping[str, str]) -> Check:
     return Check(name, "ok", f"{wanted} " + ("is writable" if place == wanted else "can be made"))
 
 
-def _starts(probe: Probe, found: Installation | None) -> Check:
+def _starts(probe: Probe, found: Installation | None) -> Iterator[Check]:
     name = "starts"
     if found is None:
-        return Check(name, "skipped", "not installed")
+        yield Check(name, "skipped", "not installed")
+        return
     try:
-        probe(found)
+        more = tuple(probe(found))
     except AdapterError as error:
-        return Check(name, "failed", error.cause, error.hint)
-    return Check(name, "ok", "it started and stopped")
+        yield Check(name, "failed", error.cause, error.hint)
+        return
+    yield Check(name, "ok", "it started and stopped")
+    yield from more
 
 
 def _again(package: Package, found: Installation) -> str:
     if found.manifest is None:
         return f"mend or unset {package.variable}"
-    typed = found.name if found.version == package.pinned else f"{found.name}@{found.version}"
+    typed = package.asked_for if found.version == package.pinned else f"{package.asked_for}@{found.version}"
     return f"forkproof harness install --force {typed}"
 
 

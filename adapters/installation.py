@@ -118,7 +118,7 @@ def installed(name: str, version: str | None = None, environment: Mapping[str, s
         return _own(package, Path(own).expanduser().absolute(), wanted)
     chosen = wanted or package.pinned
     folder = shelf(package.name, environment) / chosen
-    typed = package.name if chosen == package.pinned else f"{package.name}@{chosen}"
+    typed = package.asked_for if chosen == package.pinned else f"{package.asked_for}@{chosen}"
     try:
         return at(folder)
     except FileNotFoundError:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from forkproof.adapters.errors import InstallFailed, UnknownHarness
-from forkproof.adapters.registry import find
+from forkproof.adapters.registry import find, known
 
 __all__ = ["PACKAGES", "Package", "Release", "pinned", "platform_tag", "request"]
 
@@ -74,6 +74,11 @@ class Package:
     source: Source = "npm"
     package: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asked_for(self) -> str:
+        """The name that a person types: `codex`, `acp:kimi-code`."""
+        return next(entry.name for entry in known() if entry.name.removeprefix("acp:") == self.name)
 
     @property
     def variable(self) -> str:
@@ -237,6 +242,6 @@ def request(text: str) -> tuple[Package, str | None]:
     if "@" in text and not _VERSION.fullmatch(version):
         raise UnknownHarness(
             f"{version!r} is no version of {package.name}",
-            f"write a full version, such as {package.name}@{package.pinned}",
+            f"write a full version, such as {package.asked_for}@{package.pinned}",
         )
     return package, version or None

@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,15 @@ from forkproof.adapters import child
 from forkproof.adapters.errors import InstallFailed
 from forkproof.adapters.npm import size
 
-__all__ = ["VARIABLE", "Pip", "interpreter"]
+__all__ = ["VARIABLE", "Pip", "interpreter", "ready"]
 
 VARIABLE = "FORKPROOF_PYTHON"
 """The environment variable that points to the Python which an environment is made with."""
 
 _MAKE_SECONDS = 300.0
 _FETCH_SECONDS = 3600.0
+_TOLD = 4
+"""Words that a Python tells of itself in `ready`: three of its version, one of its pip's."""
 _PASSED = frozenset(
     (
         *("PATH", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
@@ -58,6 +61,34 @@ def interpreter(oldest: tuple[int, int], environment: Mapping[str, str] | None =
         f"this harness needs Python {wanted} or newer, and none is on the PATH",
         f"install one, or point {VARIABLE} to it",
     )
+
+
+def ready(spec: str, environment: Mapping[str, str] | None = None) -> str:
+    """The Python that this package would be installed with, looked at, in words. Raises `InstallFailed`.
+
+    It must start, be new enough where `FORKPROOF_PYTHON` names it, and be able to make a virtual environment with pip:
+    some systems ship Python without that part.
+    """
+    environment = os.environ if environment is None else environment
+    oldest = _oldest(spec)
+    python = interpreter(oldest, environment)
+    look = "import ensurepip, sys, venv; print(*sys.version_info[:3], ensurepip.version())"
+    with tempfile.TemporaryDirectory(prefix="forkproof-") as private:
+        alone = {"HOME": private, "TMPDIR": private, "PATH": environment.get("PATH", ""), "LANG": "C.UTF-8"}
+        try:
+            command = (str(python), "-I", "-c", look)
+            ended = child.run(command, environment=alone, directory=Path(private), deadline=_MAKE_SECONDS)
+        except OSError as error:
+            raise InstallFailed(f"{python} does not start: {error}", f"mend or unset {VARIABLE}") from error
+    told = ended.out.split()
+    if ended.status != 0 or len(told) != _TOLD:
+        said = (ended.err.strip().splitlines() or ["without a word"])[-1]
+        mend = "install its venv and ensurepip modules (Debian: python3-venv), or point FORKPROOF_PYTHON to another one"
+        raise InstallFailed(f"{python} can't make a virtual environment: {said}", mend)
+    if (int(told[0]), int(told[1])) < oldest:
+        wanted = ".".join(map(str, oldest))
+        raise InstallFailed(f"{python} is Python {'.'.join(told[:3])}, and {wanted} is needed", f"change {VARIABLE}")
+    return f"Python {'.'.join(told[:3])} with pip {told[3]} ({python})"
 
 
 def _places(version: str, environment: Mapping[str, str]) -> Iterator[Path]:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from forkproof.adapters.acp.recipe import Recipe
     from forkproof.adapters.choice import Choice
     from forkproof.adapters.protocol import Adapter
 
-__all__ = ["create", "from_recipe", "shipped"]
+__all__ = ["create", "from_recipe", "recipe_of", "shipped"]
 
 
 def create(choice: Choice) -> Adapter:
@@ -41,3 +42,16 @@ def shipped(name: str, choice: Choice | None = None) -> Adapter:
     variant, wire = (choice.variant, choice.wire) if choice else (None, None)
     read = load(Path(__file__).with_name("recipes") / f"{name.removeprefix('acp:')}.toml").chosen(variant, wire)
     return AcpAdapter(read, program(name, choice), variant=variant or "")
+
+
+def recipe_of(choice: Choice) -> Recipe | None:
+    """The recipe of a chosen harness, a user's or one that comes with forkproof; None for one that has none.
+
+    Raises `BadRecipe`.
+    """
+    from forkproof.adapters.acp.recipe import load
+
+    if choice.place is not None:
+        return load(choice.place).chosen(choice.variant, choice.wire) if choice.place.suffix == ".toml" else None
+    shelf = Path(__file__).with_name("recipes") / f"{choice.name.removeprefix('acp:')}.toml"
+    return load(shelf).chosen(choice.variant, choice.wire) if shelf.is_file() else None

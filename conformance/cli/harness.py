@@ -20,7 +20,7 @@ __all__ = ["harness"]
 
 _FAILED = 1
 _USAGE = 3
-_SIGNS = {"ok": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-", "yellow")}
+_SIGNS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "skipped": ("-", "yellow")}
 
 
 @click.group()
@@ -56,18 +56,21 @@ def install(wanted: str, *, force: bool, progress: bool, as_json: bool) -> None:
 
 
 @harness.command()
-@click.argument("wanted", metavar="NAME[@VERSION]")
+@click.argument("wanted", metavar="NAME[@VERSION]|acp:PATH")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--no-color", is_flag=True, help="No colours (the variable NO_COLOR does the same).")
-def doctor(wanted: str, *, as_json: bool, no_color: bool) -> None:
+@click.option("--start/--no-start", default=True, help="Start an agent that speaks ACP, and try what it advertises.")
+def doctor(wanted: str, *, as_json: bool, no_color: bool, start: bool) -> None:
     """Say what a harness lacks on this machine, and how to mend it.
 
-    Exit status: 0 nothing failed, 1 something did.
+    An agent that speaks ACP is started once, with a model of ours, and what it advertises is tried: a warning tells
+    where it does something else. A recipe of yours is acp:PATH. Exit status: 0 nothing failed, 1 something did.
     """
+    from forkproof.adapters.acp.probe import probe_of
     from forkproof.adapters.doctor import examine
 
     checks = []
-    for check in examine(wanted):
+    for check in examine(wanted, probe=probe_of(wanted) if start else None):
         checks.append(check)
         if not as_json:
             _show(check, colour=_colours() and not no_color)

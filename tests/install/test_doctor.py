@@ -169,7 +169,9 @@ def test_a_probe_starts_the_harness_last(machine: Machine) -> None:
     assert last(refuse) == Check("starts", "skipped", "not installed")
     install("goose", environment=machine.environment)
     assert last(refuse) == Check("starts", "failed", "1.52.0 said no", "mend it")
-    assert last(lambda _: None).status == "ok"
+    assert last(lambda _: ()) == Check("starts", "ok", "it started and stopped")
+    told = Check("session/fork", "warning", "not advertised, and there")
+    assert last(lambda _: (told,)) == told
 
 
 def test_the_command_tells_people_and_programs(machine: Machine) -> None:
@@ -180,6 +182,55 @@ def test_the_command_tells_people_and_programs(machine: Machine) -> None:
     assert "    to mend it: forkproof harness install goose" in sick.stdout
     assert "\x1b" not in sick.stdout
     install("goose", environment=machine.environment)
-    well = CliRunner().invoke(harness, ["doctor", "--json", "goose"], env=machine.environment)
+    well = CliRunner().invoke(harness, ["doctor", "--json", "--no-start", "goose"], env=machine.environment)
     told = json.loads(well.stdout)
     assert (well.exit_code, told["ok"], len(told["checks"])) == (0, True, 9)
+
+
+def test_the_command_to_type_is_one_that_works(machine: Machine) -> None:
+    """An agent over ACP is asked for by its whole name: `harness install kimi-code` would know none of that name."""
+    found = findings(machine, "acp:kimi-code")
+    assert found["known harness"].status == "ok"
+    assert found["installed"].mend == "forkproof harness install acp:kimi-code"
+    assert findings(machine, "acp:kimi-code@2.0.9")["installed"].mend == "forkproof harness install acp:kimi-code@2.0.9"
+
+
+def test_a_harness_from_pypi_needs_a_python_and_no_npm(machine: Machine, tmp_path: Path) -> None:
+    """The Python that would make its environment is looked at; npm is not asked for at all."""
+    program = python(tmp_path, "3 12 4 25")
+    found = findings(machine, "acp:mistral-vibe", PATH=str(tmp_path), FORKPROOF_PYTHON=str(program))
+    assert "npm" not in found
+    assert found["pip"] == Check("pip", "ok", f"Python 3.12.4 with pip 25 ({program})")
+    assert list(found)[2:4] == ["pip", "installed"]
+
+
+@pytest.mark.parametrize(
+    ("told", "problem", "mend"),
+    [
+        ("3 11 9 25", "is Python 3.11.9, and 3.12 is needed", "change FORKPROOF_PYTHON"),
+        ("", "can't make a virtual environment", "python3-venv"),
+    ],
+)
+def test_a_python_that_will_not_do_is_found(
+    told: str, problem: str, mend: str, machine: Machine, tmp_path: Path
+) -> None:
+    """One that is too old, and one without the modules that make an environment, each with its mend."""
+    check = findings(machine, "acp:mistral-vibe", FORKPROOF_PYTHON=str(python(tmp_path, told)))["pip"]
+    assert check.status == "failed"
+    assert problem in check.detail
+    assert mend in check.mend
+
+
+def test_no_python_at_all_is_found(machine: Machine, tmp_path: Path) -> None:
+    """A FORKPROOF_PYTHON that is no program is told, not a fault of ours."""
+    check = findings(machine, "acp:mistral-vibe", FORKPROOF_PYTHON=str(tmp_path / "nowhere"))["pip"]
+    assert check.status == "failed"
+    assert "does not start" in check.detail
+
+
+def python(folder: Path, told: str) -> Path:
+    """A program that answers as a Python of this version would; without one, as a Python that lacks a module."""
+    program = folder / "python"
+    program.write_text(f"#!/bin/sh\n{f'echo {told}' if told else 'echo No module named ensurepip >&2; exit 1'}\n")
+    program.chmod(0o755)
+    return program

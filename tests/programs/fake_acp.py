@@ -109,7 +109,11 @@ class Agent:
         if "old-protocol" in self.faults:
             return {"protocolVersion": 0}
         info = {"name": "fake", "version": "9.9", "environment": dict(os.environ)}
-        return {"protocolVersion": params["protocolVersion"], "agentCapabilities": {}, "agentInfo": info}
+        claims: Json = {}
+        if "claims" in self.faults:
+            methods = ("close", "delete", "fork", "list", "resume")
+            claims = {"loadSession": True, "sessionCapabilities": {method: {} for method in methods}}
+        return {"protocolVersion": params["protocolVersion"], "agentCapabilities": claims, "agentInfo": info}
 
     def do_session_new(self, params: Json, _message: Json) -> Json:
         return self.make(params["cwd"], [])
