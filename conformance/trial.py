@@ -20,7 +20,7 @@ from forkproof.adapters.errors import AdapterError, HarnessHung
 from forkproof.adapters.installation import home
 from forkproof.adapters.model.codec import Ids
 from forkproof.adapters.model.markers import Markers, nonce_for
-from forkproof.adapters.model.script import ScriptedModel
+from forkproof.adapters.model.script import ScriptedModel, bland_for
 from forkproof.adapters.protocol import Adapter, Deadlines, Endpoint, ModelReply, ModelRequest, Trial, World
 from forkproof.conformance.observation import Observation, PartSeen
 from forkproof.conformance.person import CurrentPerson, ScriptedPerson, hooks_of
@@ -192,7 +192,8 @@ class Observer:
         )
 
     def _script(self, part: str) -> ScriptedModel:
-        return ScriptedModel(Markers(nonce_for(self._seed, self._slug, part)), self._adapter.classify)
+        markers = Markers(nonce_for(self._seed, self._slug, part))
+        return ScriptedModel(markers, self._adapter.classify, bland_for(self._adapter))
 
 
 def _control(without: frozenset[str]) -> str:

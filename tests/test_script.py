@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from forkproof.adapters.model.markers import Markers
-from forkproof.adapters.model.script import BLAND, ScriptedModel
+from forkproof.adapters.model.script import BLAND, ScriptedModel, bland_for
 from forkproof.adapters.prompt import Message, Prompt, Text, ToolCall, ToolResult
 from forkproof.adapters.protocol import Kind, ModelReply, ModelRequest, Say, ToolUse
 
@@ -54,6 +54,15 @@ def test_a_call_without_a_result_is_not_answered() -> None:
     script = model()
     script.begin_turn("plan", STEPS)
     assert ask(script, user("plan"), *called("look")) is STEPS[0]
+
+
+def test_a_call_whose_result_never_comes_is_given_up() -> None:
+    """A harness that drops a result asks for ever; after twenty times the story goes on, so that the loss can be seen."""
+    script = model()
+    script.begin_turn("plan", STEPS)
+    assert [ask(script, user("plan")) for _ in range(20)] == [STEPS[0]] * 20
+    assert ask(script, user("plan")) is STEPS[1]
+    assert [ask(script, user("plan")) for _ in range(20)][-1] is STEPS[2]
 
 
 def test_turns_of_two_sessions_do_not_mix() -> None:
@@ -120,3 +129,16 @@ def test_what_came_to_be_is_known() -> None:
     script.begin_turn("plan", STEPS)
     ask(script, user("plan"))
     assert script.produced == {"plan.user", "look.call", "look.result"}
+
+
+def test_side_traffic_is_answered_in_the_harnesss_own_form() -> None:
+    """A harness that can't read plain words as a title would ask again with every prompt."""
+
+    class Adapter:
+        bland = '{"title": "T"}'
+
+    assert bland_for(object()) is BLAND
+    answer = bland_for(Adapter())
+    script = ScriptedModel(MARKERS, lambda _: "side", answer)
+    assert ask(script, user("plan")) is answer
+    assert answer.parts == (Say('{"title": "T"}'),)

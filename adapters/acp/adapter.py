@@ -75,6 +75,7 @@ class AcpAdapter:
         """
         self._recipe = recipe
         self.retried = recipe.retried
+        self.bland = recipe.traffic.answer
         self._variant = variant
         self._installation = installation
         self._extra = extra or extension.named(recipe.extension)

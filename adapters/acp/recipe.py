@@ -87,11 +87,13 @@ class Traffic(_Part):
     """How to tell the agent's requests apart: words that stand in each request of a kind and in no other.
 
     summary: the request for a compaction's summary. side: titles, suggestions and the like. Needed where such a request
-    repeats what a person said, marker included, so that it looks like a turn's.
+    repeats what a person said, marker included, so that it looks like a turn's. answer: what the model says to side
+    traffic where the agent can't read plain words, e.g. a title as JSON.
     """
 
     summary: tuple[Text, ...] = ()
     side: tuple[Text, ...] = ()
+    answer: str = ""
 
 
 class Overlay(_Part):

@@ -8,8 +8,10 @@ for), side traffic, or off script. Source: design section 4.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
 
 from forkproof.adapters.model.given import Given
 from forkproof.adapters.model.items import Item, items_of, newest_user
@@ -18,10 +20,30 @@ from forkproof.adapters.model.remote import ProviderStore, UnknownStateError
 from forkproof.adapters.prompt import Prompt
 from forkproof.adapters.protocol import Drop, Kind, ModelReply, ModelRequest, Say, Stall, Think, ToolUse
 
-__all__ = ["ScriptedModel", "SeenRequest"]
+__all__ = ["ScriptedModel", "SeenRequest", "Titled", "bland_for"]
 
 # A bland answer for titles and suggestions; it carries no marker, so it can't be taken for an item of the trace.
 BLAND = ModelReply((Say("Fine."),))
+
+
+_PATIENCE = 20
+"""How often one answer with calls is given; more than any harness retries."""
+
+
+@runtime_checkable
+class Titled(Protocol):
+    """An adapter whose harness understands no plain words as the answer to its side traffic."""
+
+    bland: str
+
+
+def bland_for(adapter: object) -> ModelReply:
+    """What the model answers to side traffic of this adapter's harness.
+
+    A title that can't be read is asked for again with every prompt, at a time of the harness's own: such a request in
+    the step of a fork would look like the fork's.
+    """
+    return ModelReply((Say(adapter.bland),)) if isinstance(adapter, Titled) and adapter.bland else BLAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +73,7 @@ class SeenRequest:
 class _Script:
     replies: tuple[ModelReply, ...]
     failures_served: set[int] = field(default_factory=set)
+    calls_served: Counter[int] = field(default_factory=Counter)
 
 
 class ScriptedModel:
@@ -60,7 +83,8 @@ class ScriptedModel:
     into being (a check that lacks an item which never was would be vacuous).
     """
 
-    def __init__(self, markers: Markers, classify: Callable[[Prompt], Kind | None]) -> None:
+    def __init__(self, markers: Markers, classify: Callable[[Prompt], Kind | None], bland: ModelReply = BLAND) -> None:
+        """`bland` answers whatever is none of the script's."""
         self.markers = markers
         self.step = 0
         self.requests: list[SeenRequest] = []
@@ -68,6 +92,7 @@ class ScriptedModel:
         self.given = Given()
         self.store = ProviderStore(markers.nonce)
         self._classify = classify
+        self._bland = bland
         self._turns: dict[str, _Script] = {}
         self._summaries: dict[str, ModelReply] = {}
         self._stalls: dict[str, asyncio.Event] = {}
@@ -159,7 +184,7 @@ class ScriptedModel:
         turn = newest_user(items)
         turn = self._steered.get(turn, turn) if turn is not None else None
         if told == "side":
-            return "side", None, None, BLAND
+            return "side", None, None, self._bland
         if turn in self._turns and told != "summary":
             return self._next(turn, self._turns[turn], items)
         if self._summaries:
@@ -168,10 +193,10 @@ class ScriptedModel:
             name = next((each for each in self._summaries if each not in asked), [*self._summaries][-1])
             return "summary", name, 0, self._summaries[name]
         if told == "summary":
-            return "summary", None, None, BLAND
+            return "summary", None, None, self._bland
         if turn is None:
-            return "side", None, None, BLAND
-        return "off-script", turn, None, BLAND
+            return "side", None, None, self._bland
+        return "off-script", turn, None, self._bland
 
     def _next(
         self, turn: str, script: _Script, items: tuple[Item, ...]
@@ -182,13 +207,19 @@ class ScriptedModel:
             last = index == len(script.replies) - 1
             if calls and calls <= answered:
                 continue
+            if calls and not last:
+                # Told so often and never shown a result, a model would go on, and so must the trace: what was lost is
+                # for the judge to say.
+                script.calls_served[index] += 1
+                if script.calls_served[index] > _PATIENCE:
+                    continue
             if _breaks(reply) and not last:
                 # A failure is served once; the harness's retry meets the next answer.
                 if index in script.failures_served:
                     continue
                 script.failures_served.add(index)
             return "turn", turn, index, reply
-        return "off-script", turn, None, BLAND
+        return "off-script", turn, None, self._bland
 
     def _produce(self, reply: ModelReply) -> None:
         for part in reply.parts:
