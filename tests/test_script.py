@@ -57,7 +57,7 @@ def test_a_call_without_a_result_is_not_answered() -> None:
 
 
 def test_a_call_whose_result_never_comes_is_given_up() -> None:
-    """A harness that drops a result asks for ever; after twenty times the story goes on, so that the loss can be seen."""
+    """A harness that drops a result asks for ever; after twenty times the story goes on, and shows the loss."""
     script = model()
     script.begin_turn("plan", STEPS)
     assert [ask(script, user("plan")) for _ in range(20)] == [STEPS[0]] * 20
