@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from forkproof.adapters.inprocess import ReferenceAdapter
+from forkproof.adapters.prompt import Message, Prompt, Text
 from forkproof.adapters.protocol import Answer, Operation, Unsupported
 from forkproof.adapters.side import FilesPutBack, PutBack, ReadState, StateRead
 from forkproof.conformance.engine import Played
+from forkproof.conformance.judge import state
 from tests.broken_references import play
+
+if TYPE_CHECKING:
+    from forkproof.adapters.model.script import SeenRequest
+    from forkproof.conformance.judge.finding import Case
 
 WHERE = """
 trace: 1
@@ -164,3 +172,20 @@ def test_a_restore_may_leave_files_and_must_not_hide_it(harness: type[ReferenceA
 def test_an_author_is_named_in_the_prompt() -> None:
     """FLD-2: the role and the author of folded words are part of what is expected."""
     assert verdicts(play(ReferenceAdapter, FOLDED)) == {"FLD-2": "PASS", "FLD-3": "FAIL", "FLD-1": "FAIL"}
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("You work in /w/main.", "/w/main"),
+        ("You work in /w/main. Environment update: /w/alt (was /w/main)", "/w/alt"),
+        ("You work in /w/main, and next to it is /w/alt", "/w/alt"),
+        ("Nothing of the kind.", None),
+        ("[fpabcdef.one.user] /w/main", None),
+    ],
+)
+def test_the_newest_statement_is_of_now(text: str, stated: str | None) -> None:
+    """ENV-4: the last directory that the harness names counts, not the one that it says it was in before."""
+    part = SimpleNamespace(nonce="abcdef", directories={"main": "/w/main", "alt": "/w/alt"})
+    request = SimpleNamespace(prompt=Prompt((Message("system", (Text(text),)),)))
+    assert state._stated(cast("Case", SimpleNamespace(part=part)), cast("SeenRequest", request)) == stated

@@ -57,6 +57,9 @@ def usage(case: Case) -> Finding:
     return bad(f"all sessions are charged for {sum(each.values())} answers, not for {wanted}", wanted, each)
 
 
+_FORMER = re.compile(r"\((?:was|formerly|previously)\b[^)\n]*\)")
+
+
 # --- directories -----------------------------------------------------------------------------------------------------
 
 
@@ -103,8 +106,11 @@ def _told(case: Case, request: SeenRequest) -> dict[str, str]:
 
 
 def _stated(case: Case, request: SeenRequest) -> str | None:
-    """The last directory of this run that a text without markers names, of those that the suite gave."""
-    texts = (p.content for m in request.prompt.messages for p in m.parts if isinstance(p, Text))
+    """The last directory of this run that a text without markers names, of those that the suite gave.
+
+    What it was before (`now /b (was /a)`) is no statement of where it is.
+    """
+    texts = (_FORMER.sub("", p.content) for m in request.prompt.messages for p in m.parts if isinstance(p, Text))
     named = [place for text in texts if f"[fp{case.part.nonce}." not in text for place in _places(case, text)]
     return named[-1] if named else None
 
