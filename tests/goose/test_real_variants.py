@@ -57,6 +57,18 @@ def test_each_wire_format_is_the_one_that_is_spoken(wire: str, path: str, tmp_pa
     assert stage.adapter.describe().wire == wire
 
 
+@pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
+def test_an_effort_reaches_the_model_on_every_wire(wire: str, tmp_path: Path) -> None:
+    """Goose sends one for models that it knows: a name that it does not know would look like a setting that got lost."""
+
+    async def story(stage: Stage) -> None:
+        session = await stage.open(stage.world.create("main", {}), model="deep-thinker", effort="high")
+        await stage.turn(session, "one")
+        assert stage.prompt("one").settings["reasoning_effort"] == "high"
+
+    play(tmp_path, story, other(wire=wire))
+
+
 def test_with_an_agent_as_its_model_a_fork_is_in_the_agents_session(tmp_path: Path) -> None:
     """Goose opens the session that the source's agent keeps: the model reads on where the source was (clause PRV-1)."""
 
