@@ -59,7 +59,7 @@ def test_each_wire_format_is_the_one_that_is_spoken(wire: str, path: str, tmp_pa
 
 @pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
 def test_an_effort_reaches_the_model_on_every_wire(wire: str, tmp_path: Path) -> None:
-    """Goose sends one for models that it knows: a name that it does not know would look like a setting that got lost."""
+    """Goose sends one for models that it knows only: else it would look like a setting that got lost."""
 
     async def story(stage: Stage) -> None:
         session = await stage.open(stage.world.create("main", {}), model="deep-thinker", effort="high")
