@@ -41,6 +41,10 @@ _DECLARED: Final = {
 """Method -> the capabilities that a recipe can't have without it; each is tried in this order."""
 
 
+_PATIENT: Final = Deadlines(start=180.0, operation=120.0)
+"""Some agents take half a minute to start on a busy machine, and the doctor is not there to judge that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tried:
     """One method: whether the agent advertises it, whether it worked, what was seen, and what the recipe makes of it.
@@ -78,7 +82,7 @@ class Tried:
 
 def attempt(recipe: Recipe, installation: Installation, deadlines: Deadlines | None = None) -> tuple[Tried, ...]:
     """Start the agent once, in a HOME of its own, and try every method. Raises as starting it does."""
-    return asyncio.run(_attempt(recipe, installation, deadlines or Deadlines()))
+    return asyncio.run(_attempt(recipe, installation, deadlines or _PATIENT))
 
 
 def probe_of(wanted: str) -> Probe | None:
