@@ -13,7 +13,7 @@ from typing import Any
 
 from forkproof.adapters import environment, shell
 from forkproof.adapters.diskworld import DiskWorld
-from forkproof.adapters.errors import AdapterError, StartFailed
+from forkproof.adapters.errors import AdapterError, HarnessDied, StartFailed
 from forkproof.adapters.jsonrpc import METHOD_NOT_FOUND, RpcError
 from forkproof.adapters.prompt import Prompt
 from forkproof.adapters.protocol import (
@@ -128,7 +128,10 @@ class StdioAdapter:
             trial.hooks,
             trial.cuts,
         )
-        await talk.ask("start", begun, trial.deadlines.start)
+        try:
+            await talk.ask("start", begun, trial.deadlines.start)
+        except HarnessDied as error:
+            raise StartFailed(error.cause, error.hint) from error
         return self._disk or RemoteWorld(talk.ask_now, self._wait)
 
     async def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""A trace through every phase, played on `programs/broken.py` by each route, and what may be left: nothing."""
+"""A trace through every phase, played on `programs/broken` by each route, and what may be left: nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from forkproof.conformance.contract import load_contract
 from forkproof.conformance.engine import Engine, Played
 from forkproof.conformance.trace.load import load
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "broken.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "broken"
 VERSION = "0.171.0"
 
 TRACE = """
@@ -122,6 +122,10 @@ def broken(folder: Path, route: str, fault: str, phase: str) -> Broken:
         command = ", ".join(json.dumps(word) for word in words)
         (folder / "broken.toml").write_text(RECIPE.format(command=command), encoding="utf-8")
         return made
+    if route == "stdio":
+        program = folder / "adapter.sh"
+        program.write_text(f"exec {shlex.join(words)}\n", encoding="utf-8")
+        return Broken(folder, str(program), {})
     launcher = folder / "codex"
     version = f'[ "$1" = --version ] && echo "codex-cli {VERSION}" && exit 0'
     launcher.write_text(f'#!/bin/sh\n{version}\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")

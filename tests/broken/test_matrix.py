@@ -1,6 +1,6 @@
 """Every way in which a harness may break, at every phase, by each route: the verdict, the message, and nothing left.
 
-The one place where the matrix stands: a row is a fault of `programs/broken.py` at a phase, and what becomes of it. Most
+The one place where the matrix stands: a row is a fault of `programs/broken` at a phase, and what becomes of it. Most
 rows are played by the engine in this process; `test_whole_runs` plays some by the command itself. Further rows of one
 route only (what Codex or an agent may answer) are in tests/codex and tests/acp, those of a single process without any
 protocol in tests/test_supervisor.py and tests/test_stop.py. Source: design sections 5 and 11; issue 4, "Bad input and
@@ -23,7 +23,7 @@ from forkproof.adapters.protocol import Deadlines
 from .stage import broken, play
 
 FORKPROOF = Path(sys.executable).with_name("forkproof")
-ROUTES = ("acp", "codex")
+ROUTES = ("acp", "codex", "stdio")
 PHASES = ("start", "open", "prompt", "fork", "compact", "cancel", "stop")
 HANG = 2.0
 """Seconds of the deadline that a fault is expected to miss."""
@@ -48,6 +48,14 @@ NAMES = {
         "fork": "thread/fork",
         "compact": "the end of compaction fold",
         "cancel": "turn/interrupt",
+    },
+    "stdio": {
+        "start": "start",
+        "open": "session/open",
+        "prompt": "the end of turn plan",
+        "fork": "the fork alt",
+        "compact": "the end of compaction fold",
+        "cancel": "session/cancel",
     },
 }
 """How a message names the phase that hung."""
@@ -118,7 +126,10 @@ OF_THE_PROTOCOL = frozenset({"none", "hang", "exit-7", "garbage", "half-line-exi
 """What each route's own code has to cope with; how a process ends is the supervisor's, and the same for all of them."""
 
 PLAYED = [("acp", row) for row in ROWS] + [
-    ("codex", row) for row in ROWS if row.fault in OF_THE_PROTOCOL or row.phase == "prompt"
+    (route, row)
+    for route in ("codex", "stdio")
+    for row in ROWS
+    if row.fault in OF_THE_PROTOCOL or row.phase == "prompt"
 ]
 
 
@@ -170,7 +181,7 @@ def test_a_closed_output_is_the_end_though_the_process_lives(tmp_path: Path) -> 
     ("fault", "phase", "code", "verdicts", "says"),
     [
         ("none", "start", 0, {"PASS"}, "PASS"),
-        ("hang", "start", 2, {"TIMEOUT"}, "did not answer initialize within 2 s"),
+        ("hang", "start", 2, {"TIMEOUT"}, "did not answer {start} within 2 s"),
         ("deaf", "fork", 2, {"PASS", "TIMEOUT"}, "within 2 s"),
         ("stall", "prompt", 2, {"TIMEOUT"}, "no answer within 2 s to the end of turn plan"),
         ("killed", "compact", 2, {"PASS", "CRASH"}, "ended by SIGKILL"),
@@ -197,7 +208,7 @@ def test_whole_runs(
         check=False,
     )
     assert done.returncode == code, done.stdout + done.stderr
-    assert says in " ".join(done.stdout.split())
+    assert says.format(**NAMES[route]) in " ".join(done.stdout.split())
     assert "Traceback" not in done.stdout + done.stderr
     lines = [json.loads(line) for line in (tmp_path / "out" / "run.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {line["verdict"] for line in lines if line["event"] == "check"} == verdicts
