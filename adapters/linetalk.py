@@ -69,7 +69,7 @@ class LineTalk:
         """
         self._phase = phase
         future = asyncio.ensure_future(awaited)
-        understood = self._understood
+        understood, odd = self._understood, len(self.oddities)
         try:
             await asyncio.wait((future, self._fault), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if future.done():
@@ -77,7 +77,7 @@ class LineTalk:
             if not self._fault.done():
                 self._reader.cancel()  # or it would report the death that `hang` brings about
                 error = await self._process.hang(phase, seconds)
-                self._end(self._only_oddities(error) if understood == self._understood else error)
+                self._end(self._only_oddities(error, odd) if understood == self._understood else error)
             raise self._fault.result()
         finally:
             if not future.cancel() and not future.cancelled():
@@ -136,11 +136,13 @@ class LineTalk:
         if len(self.oddities) < _ODDITIES_KEPT:
             self.oddities.append(what)
 
-    def _only_oddities(self, error: HarnessHung) -> HarnessHung | Garbage:
-        """A harness that sent nothing but what belongs to nothing did not hang: it talks past us."""
-        if not self.oddities:
-            return error
-        return Garbage(f"{error.cause}\nand all that it sent was {'; '.join(self.oddities[-3:])}", self._hint)
+    def _only_oddities(self, error: HarnessHung, before: int) -> HarnessHung | Garbage:
+        """A harness that sent nothing but what belongs to nothing did not hang: it talks past us.
+
+        So many oddities were there `before` it was waited for; those say nothing of this silence.
+        """
+        sent = self.oddities[before:]
+        return Garbage(f"{error.cause}\nand all that it sent was {'; '.join(sent[-3:])}", self._hint) if sent else error
 
 
 def shown(line: bytes) -> str:

@@ -278,6 +278,20 @@ def test_oddities_and_nothing_else_are_garbage() -> None:
     asyncio.run(scene())
 
 
+def test_silence_after_an_oddity_is_silence() -> None:
+    """What belonged to nothing earlier, a second answer say, does not turn a later hang into garbage."""
+
+    async def scene() -> None:
+        peer = Peer(Scripted(lambda m: _echo(m) + _echo(m) if m["method"] == "m" else b""))
+        assert await peer.request("m", {"a": 1}, PATIENT) == {"a": 1}
+        with pytest.raises(HarnessHung, match="silent"):
+            await peer.request("silent", {}, 0.1)
+        assert len(peer.oddities) == 1
+        await peer.close()
+
+    asyncio.run(scene())
+
+
 def test_attend_waits_for_what_the_adapter_waits_for() -> None:
     """An adapter's own wait, e.g. for a notification, ends by its value, its error, the harness's or the deadline."""
 
