@@ -55,7 +55,7 @@ def test_the_watch_sees_what_is_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("isolation", ["trace", "run"])
-@pytest.mark.parametrize("route", ["acp", "codex"])
+@pytest.mark.parametrize("route", ["acp", "codex", "pi"])
 def test_a_run_leaves_the_users_home_alone(route: str, isolation: str, tmp_path: Path) -> None:
     """Neither forkproof nor what it starts opens a file there; the harness's variables are the suite's own."""
     made = broken(tmp_path, route, "tell", "start")

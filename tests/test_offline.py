@@ -40,7 +40,7 @@ def test_there_is_no_network(tmp_path: Path) -> None:
     assert offline(tmp_path, [sys.executable, "-c", code]).stdout.split() == ["ENETUNREACH", "loopback"]
 
 
-@pytest.mark.parametrize("route", ["acp", "codex"])
+@pytest.mark.parametrize("route", ["acp", "codex", "pi"])
 def test_a_run_needs_no_network(route: str, tmp_path: Path) -> None:
     """The whole command, from the model server to the record."""
     made = broken(tmp_path, route, "none", "never")

@@ -81,15 +81,19 @@ class Peer(LineTalk):
             case {"type": "response", "command": str(kind), "success": bool()}:
                 self._settle(kind, message)
             case {"type": str(kind)} if kind != "response":
+                self._understood += 1
                 self._on_event(message)
             case _:
                 raise Garbage(f"neither an answer nor an event: {shown(line)}", _HINT)
 
     def _settle(self, kind: str, message: Event) -> None:
-        answer = self._waiting(kind, message.get("id"))
+        number = message.get("id")
+        answer = self._waiting(kind, number)
         if answer is None or answer.done():
-            self._odd(f"an answer that nobody waits for: {shown(json.dumps(message).encode())}")
-        elif message["success"]:
+            self._odd(f"an answer to {number!r}, which waits for none: {shown(json.dumps(message).encode())}")
+            return
+        self._understood += 1
+        if message["success"]:
             answer.set_result(message.get("data"))
         else:
             answer.set_exception(Rejected(str(message.get("error", ""))))

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import psutil
 
-from forkproof.adapters import registry
+from forkproof.adapters import node, registry
 from forkproof.adapters.environment import TAG
+from forkproof.adapters.packages import PACKAGES
 from forkproof.adapters.protocol import Deadlines
 from forkproof.conformance.bench import Isolation
 from forkproof.conformance.contract import load_contract
@@ -24,7 +25,11 @@ from forkproof.conformance.engine import Engine, Played
 from forkproof.conformance.trace.load import load
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "broken"
-VERSION = "0.171.0"
+SAYS = {"codex": f"codex-cli {PACKAGES['codex'].pinned}", "pi": PACKAGES["pi"].pinned}
+"""What a program of that name answers to `--version`."""
+
+NODE = f'[ "$1" = --version ] && echo v{node.OLDEST}.0.0 && exit 0\nexec "$@"'
+"""Stands in for Node, for which pi is a script: here the script is one for the shell, so no Node is needed."""
 
 TRACE = """
 trace: 1
@@ -126,11 +131,18 @@ def broken(folder: Path, route: str, fault: str, phase: str) -> Broken:
         program = folder / "adapter.sh"
         program.write_text(f"exec {shlex.join(words)}\n", encoding="utf-8")
         return Broken(folder, str(program), {})
-    launcher = folder / "codex"
-    version = f'[ "$1" = --version ] && echo "codex-cli {VERSION}" && exit 0'
-    launcher.write_text(f'#!/bin/sh\n{version}\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
-    launcher.chmod(0o755)
-    return Broken(folder, "codex", {"FORKPROOF_CODEX_BINARY": str(launcher)})
+    version = f'[ "$1" = --version ] && echo "{SAYS[route]}" && exit 0'
+    program = _script(folder / route, f'{version}\nexec {shlex.join(words)} "$@"')
+    variables = {f"FORKPROOF_{route.upper()}_BINARY": program}
+    if route == "pi":
+        variables[node.VARIABLE] = _script(folder / "node", NODE)
+    return Broken(folder, route, variables)
+
+
+def _script(file: Path, text: str) -> str:
+    file.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return str(file)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from forkproof.adapters.protocol import Deadlines
 from .stage import broken, play
 
 FORKPROOF = Path(sys.executable).with_name("forkproof")
-ROUTES = ("acp", "codex", "stdio")
+ROUTES = ("acp", "codex", "pi", "stdio")
 PHASES = ("start", "open", "prompt", "fork", "compact", "cancel", "stop")
 HANG = 2.0
 """Seconds of the deadline that a fault is expected to miss."""
@@ -48,6 +48,14 @@ NAMES = {
         "fork": "thread/fork",
         "compact": "the end of compaction fold",
         "cancel": "turn/interrupt",
+    },
+    "pi": {
+        "start": "get_state",
+        "open": "new_session",
+        "prompt": "the end of turn plan",
+        "fork": "clone",
+        "compact": "the end of compaction fold",
+        "cancel": "abort",
     },
     "stdio": {
         "start": "start",
@@ -113,6 +121,7 @@ ROWS = (
     hang("flood", "prompt"),
     # It answers, but not what was asked.
     garbage("wrong-id", "start", "an answer to 4711, which waits for none"),
+    hang("wrong-id-hang", "start"),
     *(Row("twice", phase, "PASS") for phase in ("start", "open", "prompt", "fork")),
     # It says too much beside, or lets its model's stream stand.
     *(Row("loud", phase, "PASS") for phase in PHASES),
@@ -122,12 +131,14 @@ ROWS = (
     *(Row(fault, "stop", "PASS") for fault in ("family-hang", "family-exit")),
 )
 
-OF_THE_PROTOCOL = frozenset({"none", "hang", "exit-7", "garbage", "half-line-exit", "wrong-id", "twice", "stall"})
+OF_THE_PROTOCOL = frozenset(
+    {"none", "hang", "exit-7", "garbage", "half-line-exit", "wrong-id", "wrong-id-hang", "twice", "stall"}
+)
 """What each route's own code has to cope with; how a process ends is the supervisor's, and the same for all of them."""
 
 PLAYED = [("acp", row) for row in ROWS] + [
     (route, row)
-    for route in ("codex", "stdio")
+    for route in ("codex", "pi", "stdio")
     for row in ROWS
     if row.fault in OF_THE_PROTOCOL or row.phase == "prompt"
 ]

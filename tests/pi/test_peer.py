@@ -177,6 +177,23 @@ def test_silence_is_a_hang() -> None:
     play(story)
 
 
+@pytest.mark.parametrize(("more", "error"), [((), Garbage), (({"type": "agent_start"},), HarnessHung)])
+def test_answers_to_nothing_are_garbage_unless_it_says_more(
+    more: tuple[dict[str, str], ...], error: type[Exception]
+) -> None:
+    """A pi that talks past us did not hang; one whose events are understood did, whatever it said beside."""
+
+    async def story(pipe: Pipe, peer: Peer, _events: list[Any]) -> None:
+        waiting = asyncio.create_task(peer.request("get_state", 0.2))
+        await pipe.was_asked(1)
+        pipe.say(answer("99", "get_state"), *more)
+        with pytest.raises(error):
+            await waiting
+        assert "an answer to '99', which waits for none" in peer.oddities[0]
+
+    play(story)
+
+
 def test_a_fault_of_ours_reaches_who_waits() -> None:
     async def run() -> None:
         def break_down(_event: object) -> None:

@@ -29,7 +29,8 @@ def sleep_for_ever() -> NoReturn:
 class Fault:
     """One fault, which happens once. A method gives True if the request is still to be answered in order.
 
-    `ask` begins a request to the model and does not read the answer; the route sets it.
+    The route sets two things: `ask` begins a request to the model and does not read the answer, and `dress` gives a
+    message the form of its protocol.
     """
 
     def __init__(self, name: str, phase: str, notes: Path) -> None:
@@ -39,6 +40,7 @@ class Fault:
         self.over = False
         self.doubled: Any = None
         self.ask: Callable[[], object] = lambda: None
+        self.dress: Callable[[dict[str, Any]], dict[str, Any]] = dict
 
     def at(self, phase: str, number: Any = None) -> bool:
         """Let the fault happen if this is its phase."""
@@ -51,6 +53,9 @@ class Fault:
     def note(self, line: str) -> None:
         with self.notes.open("a") as notes:
             notes.write(line + "\n")
+
+    def line(self, **message: Any) -> bytes:
+        return json.dumps(self.dress(message)).encode() + b"\n"
 
     def none(self, _number: Any) -> bool:
         return True
@@ -103,7 +108,7 @@ class Fault:
         sleep_for_ever()
 
     def flood(self, _number: Any) -> bool:
-        line = json.dumps({"jsonrpc": "2.0", "method": "noise", "params": {"text": "x" * 1000}}).encode() + b"\n"
+        line = self.line(method="noise", params={"text": "x" * 1000})
         while True:
             write(line)
 
@@ -118,8 +123,13 @@ class Fault:
         sleep_for_ever()
 
     def wrong_id(self, _number: Any) -> bool:
-        write(b'{"jsonrpc": "2.0", "id": 4711, "result": {}}\n')
+        write(self.line(id=4711, result={}))
         return False
+
+    def wrong_id_hang(self, _number: Any) -> bool:
+        """An answer to nothing, then what belongs to the protocol, then silence."""
+        write(self.line(id=4711, result={}) + self.line(method="noise", params={}))
+        sleep_for_ever()
 
     def twice(self, number: Any) -> bool:
         self.doubled = number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ class Route:
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
+        fault.dress = self.dress
         self.reach(self.model())
         self.opened = 0
 
@@ -31,8 +31,12 @@ class Route:
         self.sessions = Sessions(model)
         self.fault.ask = lambda: model.request([("user", "stall")], stream=True)
 
+    def dress(self, message: Json) -> Json:
+        """The message in the form of the protocol."""
+        return {"jsonrpc": "2.0", **message}
+
     def send(self, **message: Any) -> None:
-        line = json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+        line = self.fault.line(**message)
         often = 2 if "id" in message and message["id"] == self.fault.doubled else 1
         with LOCK:
             write(line * often)
