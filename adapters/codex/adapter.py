@@ -108,10 +108,13 @@ class CodexAdapter:
     async def renew(self, trial: Trial) -> World | None:
         """Let the running app-server serve one more trace, with a world of its own; its HOME stays where it was made.
 
-        None where a turn still runs, where another model's address is configured, or where many threads are loaded.
+        None where it has ended or a turn still runs, where another model's address is configured, or where many threads
+        are loaded.
         """
         desk, first = self._desk, self._first
-        if desk is None or first is None or trial.endpoint != first.endpoint or desk.server.ledger.running():
+        if desk is None or first is None or trial.endpoint != first.endpoint:
+            return None
+        if not desk.server.running or desk.server.ledger.running():
             return None
         earlier = desk.earlier | desk.threads.keys()
         if len(earlier) >= _THREADS_AT_MOST:

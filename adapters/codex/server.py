@@ -80,6 +80,11 @@ class AppServer:
             cause = f"codex app-server refused the handshake: {error}"
             raise StartFailed(cause, "docs/codex.md names the releases that were driven") from error
 
+    @property
+    def running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.returncode is None
+
     async def ask(self, method: str, params: Any) -> Any:
         """The result of one request. Raises `RpcError` for an error answer, else an `AdapterError`."""
         return await self._peer.request(method, params, self._deadlines.operation)

@@ -144,11 +144,15 @@ class Fleet:
             await self._spare()
 
     async def renew(self) -> bool:
-        """Forget all sessions, stored ones too, but for one process that can begin anew; False where there is none."""
+        """Forget all sessions, stored ones too, but for one process that can begin anew; False where there is none.
+
+        Raises an `AdapterError` where that process does not answer: it may have died while nobody asked anything.
+        """
         async with self.placing:
             kept = self.idle()
             if kept is None:
                 return False
+            await kept.look()
             others = [p for p in self._processes if p is not kept]
             await asyncio.gather(*(p.stop() for p in others))
             self._said.extend(p.diagnostics() for p in others)

@@ -67,9 +67,10 @@ def test_one_process_serves_the_traces_that_can_share_it(tmp_path: Path) -> None
     assert made.left() == []
 
 
-def test_a_process_that_broke_serves_no_further_trace(tmp_path: Path) -> None:
+@pytest.mark.parametrize("route", ["acp", "codex", "pi"])
+def test_a_process_that_broke_serves_no_further_trace(route: str, tmp_path: Path) -> None:
     """After a crash in the second trace the third gets a process of its own, and its verdicts are its own."""
-    made = broken(tmp_path, "acp", "exit-7", "second-prompt")
+    made = broken(tmp_path, route, "exit-7", "second-prompt")
     first, second, third = play(made, PATIENT, isolation="run", times=3)
     assert {c.verdict for c in first.played.checks.values()} == {"PASS"}
     assert "CRASH" in {c.verdict for c in second.played.checks.values()}
@@ -78,9 +79,10 @@ def test_a_process_that_broke_serves_no_further_trace(tmp_path: Path) -> None:
     assert made.left() == []
 
 
-def test_a_process_that_died_between_traces_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("route", ["acp", "codex", "pi"])
+def test_a_process_that_died_between_traces_is_replaced(route: str, tmp_path: Path) -> None:
     """Its death while nobody asked anything is no trace's fault: a new one is started, and the record says so."""
-    made = broken(tmp_path, "acp", "none", "never")
+    made = broken(tmp_path, route, "none", "never")
 
     def die() -> None:
         pid = int(made.notes("begun")[-1])
