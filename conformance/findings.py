@@ -6,6 +6,7 @@ is written by hand and stays. Source: issue 4, Build 6.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -76,7 +77,7 @@ def page(introduction: str, records: Sequence[RunRecord], contract: Contract, tr
     """The whole page: the introduction up to the mark, and what the runs found."""
     shelf = traces or Traces()
     by_harness: dict[str, list[RunRecord]] = {}
-    for record in records:
+    for record in sorted(records, key=_age):
         by_harness.setdefault(record.started.harness.name, []).append(record)
     lines = [introduction.partition(MARK)[0].rstrip("\n"), "", MARK]
     lines += _overview(by_harness, contract)
@@ -165,6 +166,16 @@ def _warnings(runs: Sequence[RunRecord], contract: Contract) -> list[str]:
         check = warned[clause]
         lines.append(f"- {clause}: {contract.clauses[clause].text} Seen: {check.reason}. Replay: `{check.replay}`")
     return lines
+
+
+def _age(record: RunRecord) -> tuple[list[int], str, str]:
+    """The newest release first, as it comes before its variants: what it shows is replayed on it."""
+    adapter = record.started.adapter
+    return (
+        [-int(number) for number in re.findall(r"\d+", record.started.harness.version)],
+        adapter.variant,
+        adapter.wire,
+    )
 
 
 def _run(started: RunStarted) -> str:

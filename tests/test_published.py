@@ -275,6 +275,21 @@ def test_findings_stand_worst_first_and_equal_reasons_are_one(whole: RunRecord, 
     assert page(text, [record], load_contract(), traces) == text
 
 
+def test_the_newest_release_comes_first(whole: RunRecord, traces: Traces) -> None:
+    """By its numbers: 1.10.0 is newer than 1.9.0, and what both show is played again on it."""
+    check = next(c.id for c in whole.checks if c.id.endswith("::ISO-1"))
+    runs = []
+    for version in ("1.9.0", "1.10.0"):
+        record = failing(whole, {check: "It leaks."})
+        started = replace(record.started, harness=replace(record.started.harness, version=version))
+        events = [replace(e, replay=f"on {version}") if isinstance(e, Checked) else e for e in record.events]
+        runs.append(replace(record, events=(started, *events[1:])))
+    text = page(f"{MARK}\n", runs, load_contract(), traces)
+    assert text.index("| reference 1.10.0") < text.index("| reference 1.9.0")
+    assert "- Replay: `on 1.10.0`" in text
+    assert "on 1.9.0" not in text
+
+
 @SHORT
 def test_the_check_of_the_page(whole: RunRecord, tmp_path: Path) -> None:
     """`--check` writes nothing and exits 1 where the page is not what the runs say."""
