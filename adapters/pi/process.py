@@ -93,7 +93,8 @@ class PiProcess:
         pi = cls(process, how, directory)
         try:
             await pi.look(how.deadlines.start)
-            pi._own = frozenset(process.leftovers())
+            if not how.settles:  # only these releases run on unseen
+                pi._own = frozenset(process.leftovers())
         except HarnessDied as error:
             await pi.stop()
             raise StartFailed(error.cause, "`forkproof harness doctor pi` looks for the cause") from error
