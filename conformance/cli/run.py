@@ -135,6 +135,9 @@ def _pytest(arguments: list[str], files: list[str], jobs: int) -> int:
     import pytest
 
     own = ["-p", "forkproof", "-p", "no:terminal", "-p", "no:cacheprovider", "--noconftest", "-s"]
+    # Nothing of a run logs or asserts, and both cost: records are caught for each check, and all our modules are read
+    # again for their assertions at each start.
+    own += ["-p", "no:logging", "--assert=plain"]
     own += ["-c", os.devnull, "--rootdir", os.path.commonpath([Path(f).parent for f in files])]
     if jobs > 1:
         own += ["-p", "xdist", "-n", str(jobs), "--dist", "loadfile"]
