@@ -29,7 +29,7 @@ class Route:
     def reach(self, model: Model) -> None:
         """Work with this model."""
         self.sessions = Sessions(model)
-        self.fault.ask = lambda: model.request([("user", "stall")], stream=True)
+        self.fault.ask = lambda: model.request(model.connect(), [("user", "stall")], stream=True)
 
     def dress(self, message: Json) -> Json:
         """The message in the form of the protocol."""

@@ -19,8 +19,16 @@ class Model:
         self.server = urlsplit(url).netloc
         self.key = key
 
-    def request(self, messages: list[tuple[str, str]], *, stream: bool = False) -> http.client.HTTPConnection:
-        """A request that was sent; its answer is not read yet."""
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection on which nothing was asked yet."""
+        connection = http.client.HTTPConnection(self.server)
+        connection.connect()
+        return connection
+
+    def request(
+        self, connection: http.client.HTTPConnection, messages: list[tuple[str, str]], *, stream: bool = False
+    ) -> http.client.HTTPConnection:
+        """Send a request; its answer is not read yet."""
         if self.wire == "chat":
             told = [{"role": role, "content": text} for role, text in messages]
             path, body = "/v1/chat/completions", {"model": "m", "messages": told, "stream": stream}
@@ -28,7 +36,6 @@ class Model:
             kinds = {"user": "input_text", "assistant": "output_text"}
             said = [{"type": "message", "role": r, "content": [{"type": kinds[r], "text": t}]} for r, t in messages]
             path, body = "/v1/responses", {"model": "m", "input": said, "stream": stream}
-        connection = http.client.HTTPConnection(self.server)
         headers = {"authorization": f"Bearer {self.key}", "content-type": "application/json"}
         connection.request("POST", path, json.dumps(body), headers)
         return connection
@@ -47,7 +54,7 @@ class Sessions:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.all: dict[str, Json] = {}
-        self.open: dict[str, http.client.HTTPConnection] = {}
+        self.open: dict[str, socket.socket] = {}
         self.cancelled: set[str] = set()
 
     def new(self, cwd: str, messages: list[tuple[str, str]], turns: list[Json]) -> str:
@@ -59,9 +66,12 @@ class Sessions:
         """Run a turn to its end: how it ended, and what the model said."""
         messages = self.all[name]["messages"]
         messages.append(("user", text))
-        self.open[name] = connection = self.model.request(messages)
+        connection = self.model.connect()
+        # Before the request is sent: the model may be told to hold its answer, and the turn be cancelled, at any time
+        # from then on.
+        self.open[name] = connection.sock
         try:
-            said = self.model.text(connection)
+            said = self.model.text(self.model.request(connection, messages))
         except (OSError, http.client.HTTPException, ValueError, AttributeError):
             return ("cancelled" if name in self.cancelled else "failed"), ""
         finally:
@@ -71,14 +81,15 @@ class Sessions:
         return "end_turn", said
 
     def cancel(self, name: str) -> bool:
-        connection = self.open.get(name)
-        if connection is None or connection.sock is None:
+        line = self.open.get(name)
+        if line is None:
             return False
         self.cancelled.add(name)
-        connection.sock.shutdown(socket.SHUT_RDWR)
+        line.shutdown(socket.SHUT_RDWR)
         return True
 
     def compact(self, name: str) -> None:
         session = self.all[name]
-        summary = self.model.text(self.model.request([*session["messages"], ("user", "Summarize.")]))
+        asked = [*session["messages"], ("user", "Summarize.")]
+        summary = self.model.text(self.model.request(self.model.connect(), asked))
         session["messages"] = [("user", summary)]
