@@ -31,7 +31,18 @@ def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_shipped_traces_are_found_by_package_name(tmp_path: Path) -> None:
     """`--pyargs forkproof.traces` is the way that the documentation tells, with workers too."""
     done = run(
-        tmp_path, "--pyargs", "forkproof.traces", "--harness", "reference", "-q", "-n", "2", "--dist", "loadfile"
+        tmp_path,
+        "--pyargs",
+        "forkproof.traces",
+        "--harness",
+        "reference",
+        "-q",
+        "-n",
+        "2",
+        "--dist",
+        "loadfile",
+        "-k",
+        "cut",
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
