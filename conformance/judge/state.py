@@ -57,10 +57,9 @@ def usage(case: Case) -> Finding:
     return bad(f"all sessions are charged for {sum(each.values())} answers, not for {wanted}", wanted, each)
 
 
-_FORMER = re.compile(r"\((?:was|formerly|previously)\b[^)\n]*\)")
-
-
 # --- directories -----------------------------------------------------------------------------------------------------
+
+_FORMER = re.compile(r"\((?:was|formerly|previously)\b[^)\n]*\)")
 
 
 def works_in(case: Case) -> Finding:
