@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import psutil
@@ -28,8 +28,16 @@ def runs(pid: int) -> bool:
     return False
 
 
-def descriptors() -> int:
-    """How many descriptors we have open."""
+@contextlib.contextmanager
+def no_descriptor_stays_open() -> Iterator[None]:
+    """What is done in it leaves no descriptor of ours behind, but for what lasts as long as this process."""
+    WATCHDOG.tell()  # it starts with the first harness and stays, as does the pipe to it
+    before = _descriptors()
+    yield
+    assert _descriptors() <= before
+
+
+def _descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
@@ -46,16 +54,14 @@ async def start(directory: Path, *behaviour: str, stop_within: float = SHORT) ->
 @contextlib.asynccontextmanager
 async def nasty(directory: Path, *behaviour: str, stop_within: float = SHORT) -> AsyncIterator[Supervised]:
     """A nasty program that is stopped at the end, with nothing of it left, not even a zombie or a descriptor."""
-    WATCHDOG.tell()  # it starts with the first harness and stays, as does the pipe to it
-    before = descriptors()
-    process = await start(directory, *behaviour, stop_within=stop_within)
-    try:
-        yield process
-    finally:
-        await process.stop()
-    assert process.leftovers() == ()
-    assert not psutil.pid_exists(process.pid)
-    assert descriptors() <= before
+    with no_descriptor_stays_open():
+        process = await start(directory, *behaviour, stop_within=stop_within)
+        try:
+            yield process
+        finally:
+            await process.stop()
+        assert process.leftovers() == ()
+        assert not psutil.pid_exists(process.pid)
 
 
 async def first_words(process: Supervised) -> str:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from forkproof.adapters.diskworld import DiskWorld
 from forkproof.adapters.protocol import ToolUse, World
 from forkproof.adapters.shell import command
-from tests.misbehaviour import descriptors
+from tests.misbehaviour import no_descriptor_stays_open
 
 PATIENT = 60.0
 
@@ -63,14 +63,13 @@ def _in(root: Path, scene: Callable[[DiskWorld], Coroutine[Any, Any, None]], **o
     """Play a scene in a new world, and see that it gives its descriptors back."""
 
     async def play() -> None:
-        before = descriptors()
-        world = DiskWorld(root, **options)
-        try:
-            await asyncio.wait_for(scene(world), PATIENT)
-        finally:
-            world.close()
-            world.close()
-        assert descriptors() <= before
+        with no_descriptor_stays_open():
+            world = DiskWorld(root, **options)
+            try:
+                await asyncio.wait_for(scene(world), PATIENT)
+            finally:
+                world.close()
+                world.close()
 
     asyncio.run(play())
 

@@ -9,7 +9,7 @@ import pytest
 
 from forkproof.adapters.errors import StartFailed
 from forkproof.adapters.supervisor import Supervised
-from tests.misbehaviour import descriptors
+from tests.misbehaviour import no_descriptor_stays_open
 
 
 def _script(directory: Path, text: str, mode: int) -> str:
@@ -31,12 +31,10 @@ def _script(directory: Path, text: str, mode: int) -> str:
 def test_a_failed_start_says_why_and_leaves_nothing(tmp_path: Path, text: str | None, mode: int, words: str) -> None:
     """StartFailed gives cause and hint for a missing, forbidden or foreign program; no descriptor stays open."""
     program = str(tmp_path / "missing") if text is None else _script(tmp_path, text, mode)
-    before = descriptors()
-    with pytest.raises(StartFailed, match=words) as caught:
+    with no_descriptor_stays_open(), pytest.raises(StartFailed, match=words) as caught:
         asyncio.run(Supervised.start([program], directory=tmp_path, environment={}))
     assert caught.value.hint
     assert program in caught.value.cause
-    assert descriptors() <= before
 
 
 def test_a_missing_directory_and_a_nul_are_start_failures_too(tmp_path: Path) -> None:
