@@ -142,7 +142,8 @@ class Description:
     `policies` are choices that the contract leaves open, e.g. `busy_source: refuse`. `unobservable` names things that
     no channel of this route shows, e.g. `record.source` over plain ACP. `wire` names the codec, `variant` which of the
     harness's own ways to work this is, empty for its default. `models` maps names of models on the wire to a trace's,
-    for a harness that takes no name which it does not know.
+    for a harness that takes no name which it does not know. `deadline` are the seconds that its start and each
+    operation may take where the person names none: for a harness that is patient by design, e.g. with a broken stream.
     """
 
     harness: str
@@ -155,6 +156,7 @@ class Description:
     route: str = ""
     variant: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
+    deadline: float | None = None
 
 
 class Adapter(Protocol):

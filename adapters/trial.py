@@ -16,6 +16,10 @@ __all__ = [
 ]
 
 
+LONGEST = 3600.0
+"""Seconds that an adapter may ask for as its deadline: a hang must still be told in the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deadlines:
     """Seconds that each phase of a real process may take, generous.

@@ -2,21 +2,24 @@
 
 `deviations.yaml` lists check ids with the fingerprint of the failure, the verdict and a reason in somebody's own
 words. A known failure is XFAIL; a known failure that passes is XPASS; one that fails in another way is an unexpected
-failure. Source: design section 6.
+failure. A race of the harness shows in some plays only: its entry says in how many of how many it was seen, and may
+pass. Source: design section 6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from forkproof.conformance.verdict import CheckResult, Verdict
+from forkproof.reports.events import KnownDeviation
 
 __all__ = ["Baseline", "BaselineError", "Deviation", "check_baseline", "load_baseline", "write_baseline"]
 
@@ -33,21 +36,52 @@ HEADING = "# Where the forks of {harness} deviate from the contract; each entry 
 Known = Literal["FAIL", "WARN", "UNTESTABLE", "TIMEOUT", "CRASH"]
 
 
+Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+
+_MANY = re.compile(r"^([0-9]+) of ([0-9]+)$")
+
+
 class BaselineError(Exception):
     """A baseline can't be used; the message names the file, the place and what to do."""
 
 
+def _some_of_many(text: str) -> str:
+    """`3 of 8`: seen at least once, and not each time."""
+    found = _MANY.match(text)
+    if not found or not 0 < int(found[1]) < int(found[2]):
+        raise ValueError(f"{text!r} does not say in how many plays of how many it was seen, e.g. `3 of 8`")
+    return text
+
+
 class Deviation(BaseModel):
-    """One known deviation. `expires` is the last day on which it counts."""
+    """One known deviation. `expires` is the last day on which it counts.
+
+    `sometimes` is for a race: in how many plays of how many it was seen (`3 of 8`). Such a check may pass, and strict
+    is only what it fails with. `or_` (in the file: `or`) has the fingerprints of the other ways in which it was seen to
+    fail, for a race that is lost at different points.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     check: Annotated[str, StringConstraints(pattern=r"^[a-z0-9/-]+::(invariant/)?[A-Z]+-[0-9]+(#[0-9]+)?$")]
     verdict: Known = "FAIL"
-    fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+    fingerprint: Fingerprint
     reason: Annotated[str, StringConstraints(min_length=10)]
     url: str = ""
     expires: date | None = None
+    sometimes: Annotated[str, AfterValidator(_some_of_many)] = ""
+    or_: Annotated[tuple[Fingerprint, ...], Field(alias="or")] = ()
+
+    @model_validator(mode="after")
+    def _one_way_each_time(self) -> Deviation:
+        if self.or_ and not self.sometimes:
+            raise ValueError("`or` is for a race: say in `sometimes` how often it was seen")
+        return self
+
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        """Those of all ways in which it fails."""
+        return frozenset((self.fingerprint, *self.or_))
 
 
 class _File(BaseModel):
@@ -81,6 +115,8 @@ class Baseline:
         if known is None:
             return result
         if result.verdict in _PASSING:
+            if known.sometimes:
+                return replace(result, reason=f"known as {known.verdict} in {known.sometimes} plays ({known.reason})")
             return replace(
                 result, verdict=Verdict.XPASS, reason=f"known as {known.verdict} ({known.reason}), and it passes now"
             )
@@ -88,10 +124,18 @@ class Baseline:
             return result
         if known.expires is not None and known.expires < self.today:
             return replace(result, reason=f"{result.reason} (the known deviation expired on {known.expires})")
-        if known.fingerprint != result.fingerprint:
-            said = f"{result.reason} (known as {known.fingerprint}, but it fails in another way: {result.fingerprint})"
+        if result.fingerprint not in known.fingerprints:
+            ways = " or ".join((known.fingerprint, *known.or_))
+            said = f"{result.reason} (known as {ways}, but it fails in another way: {result.fingerprint})"
             return replace(result, reason=said)
         return replace(result, verdict=Verdict.XFAIL, baseline=known.reason)
+
+    def known(self, check: str) -> KnownDeviation | None:
+        """What it says of a check, as a record of a run holds it."""
+        entry = self.deviations.get(check)
+        if entry is None:
+            return None
+        return KnownDeviation(reason=entry.reason, url=entry.url, verdict=entry.verdict, sometimes=entry.sometimes)
 
     def unknown(self, checks: Iterable[str], played: Iterable[str]) -> tuple[str, ...]:
         """Entries that name no check there is; entries of traces that exist and were not played are left alone."""
@@ -160,32 +204,51 @@ def check_baseline(path: Path, harness: str, variant: str = "") -> None:
 
 
 def write_baseline(
-    path: Path, harness: str, version: str, failures: Iterable[Mapping[str, Any]], variant: str = ""
+    path: Path,
+    harness: str,
+    version: str,
+    failures: Iterable[Mapping[str, Any]],
+    variant: str = "",
+    passed: Collection[str] = (),
 ) -> tuple[int, int]:
-    """Write the failures of a run as known deviations, keeping the reasons of entries that are still true.
+    """Write the failures of a run as known deviations, keeping the entries that are still true.
 
-    `failures` have id, verdict, fingerprint and reason. Returns how many entries were kept and how many are new; a new
-    entry gets a reason that starts with TODO, for a person to replace.
+    `failures` have id, verdict, fingerprint and reason; `passed` are the ids of checks that passed, which a race may
+    do. Returns how many entries were kept and how many are new; a new entry gets a reason that starts with TODO, for a
+    person to replace.
     """
     old = load_baseline(path, date.min).deviations if path.exists() else {}
-    kept = fresh = 0
-    entries = []
+    entries = {check: _entry(entry) for check, entry in old.items() if entry.sometimes and check in passed}
+    kept, fresh = len(entries), 0
     for failure in failures:
         known = old.get(failure["id"])
-        same = known is not None and known.fingerprint == failure["fingerprint"]
+        same = known is not None and failure["fingerprint"] in known.fingerprints
         kept, fresh = kept + same, fresh + (not same)
-        entry = {
-            "check": failure["id"],
-            # An excused failure keeps the verdict that it is known for.
-            "verdict": known.verdict if known and failure["verdict"] == Verdict.XFAIL else failure["verdict"],
-            "fingerprint": failure["fingerprint"],
-            "reason": known.reason if known and same else f"{UNEXPLAINED} say why: {failure['reason']}",
-        }
-        if known and known.url:
-            entry["url"] = known.url
-        entries.append(entry)
+        entries[failure["id"]] = _entry(known) if known and same else _fresh(failure, known)
     of = {"variant": variant} if variant else {}
-    data = {"harness": harness, "versions": [version], **of, "deviations": entries}
+    deviations = [entries[check] for check in sorted(entries)]
+    data = {"harness": harness, "versions": [version], **of, "deviations": deviations}
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
     path.write_text(HEADING.format(harness=harness) + text, encoding="utf-8")
     return kept, fresh
+
+
+def _entry(known: Deviation) -> dict[str, Any]:
+    """An entry as it stands in the file: an excused failure keeps the verdict that it is known for."""
+    always = {"check": known.check, "verdict": known.verdict}
+    return always | known.model_dump(by_alias=True, exclude_defaults=True)
+
+
+def _fresh(failure: Mapping[str, Any], known: Deviation | None) -> dict[str, Any]:
+    """A new entry; what was known of the check otherwise stays with it."""
+    entry = {
+        "check": failure["id"],
+        "verdict": failure["verdict"],
+        "fingerprint": failure["fingerprint"],
+        "reason": f"{UNEXPLAINED} say why: {failure['reason']}",
+    }
+    if known and known.url:
+        entry["url"] = known.url
+    if known and known.sometimes:
+        entry |= {"sometimes": known.sometimes, "or": sorted(known.fingerprints)}
+    return entry

@@ -166,7 +166,6 @@ class Suite:
         self.seed: int = secrets.randbelow(1_000_000) if seed is None else seed
         self.wanted = frozenset(option("forkproof_check"))
         self.contract = load_contract()
-        deadline = option("forkproof_deadline")
         try:
             entry = registry.find(option("harness"), option("forkproof_variant"), option("forkproof_wire"))
             self.profile: str | None = option("forkproof_profile")
@@ -178,6 +177,7 @@ class Suite:
             self.description = entry.describe()
         except (AdapterError, BaselineError, ContractError) as error:
             raise pytest.UsageError(str(error)) from None
+        deadline = option("forkproof_deadline") or self.description.deadline
         self.engine = Engine(
             entry,
             self.contract,

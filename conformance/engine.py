@@ -92,13 +92,12 @@ class Engine:
         options += ["--isolation", self.isolation] if self.isolation != "trace" else []
         options += ["--chaos", str(self.chaos)] if self.chaos is not None else []
         replay = " ".join(("forkproof run", harness, result.id, *options, "--seed", str(self.seed)))
-        known = self.baseline.deviations.get(result.id) if self.baseline else None
         return checked(
             result,
             file=_shown(Path(check.file), check.id.partition("::")[0]),
             line=check.line,
             replay=replay,
-            known={"reason": known.reason, "url": known.url} if known else None,
+            known=self.baseline.known(result.id) if self.baseline else None,
         )
 
     def _own_fault(self, loaded: LoadedTrace, checks: tuple[Judged, ...], error: Exception) -> Played:

@@ -39,15 +39,30 @@ class Finding:
     checks: list[Checked] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
 
-    def clauses(self, contract: Contract) -> list[Clause]:
+    def broken(self, contract: Contract) -> list[Clause]:
         """The clauses that are broken, the gravest first."""
-        worst = sorted(self.checks, key=lambda check: _grave(contract.clauses[check.clause], check))
-        return [contract.clauses[id_] for id_ in dict.fromkeys(check.clause for check in worst)]
+        return _gravest(filter(_fails, self.checks), contract)
 
-    def rank(self, contract: Contract) -> tuple[tuple[int, int, int], int, str]:
+    def unjudged(self, contract: Contract) -> list[Clause]:
+        """The clauses that nobody can judge because of it, though nothing was seen to break them."""
+        broken = self.broken(contract)
+        return [clause for clause in _gravest(self.checks, contract) if clause not in broken]
+
+    def rank(self, contract: Contract) -> tuple[bool, tuple[int, int, int], int, str]:
         """The place among a harness's findings: a broken core MUST first, then more checks before fewer."""
-        worst = min(_grave(contract.clauses[check.clause], check) for check in self.checks)
-        return worst, -len(self.checks), self.checks[0].id
+        failing = [check for check in self.checks if _fails(check)]
+        worst = min(_grave(contract.clauses[check.clause], check) for check in failing or self.checks)
+        return not failing, worst, -len(self.checks), self.checks[0].id
+
+
+def _fails(check: Checked) -> bool:
+    """Whether the clause is broken; else the play came to no end, or to nothing that could be judged."""
+    return check.baseline is not None and check.baseline.verdict in {"FAIL", "WARN"}
+
+
+def _gravest(checks: Iterable[Checked], contract: Contract) -> list[Clause]:
+    worst = sorted(checks, key=lambda check: _grave(contract.clauses[check.clause], check))
+    return [contract.clauses[id_] for id_ in dict.fromkeys(check.clause for check in worst)]
 
 
 def _grave(clause: Clause, check: Checked) -> tuple[int, int, int]:
@@ -118,12 +133,16 @@ def _harness(harness: str, runs: Sequence[RunRecord], contract: Contract, traces
 
 
 def _finding(number: int, finding: Finding, runs: Sequence[str], contract: Contract, traces: Traces) -> list[str]:
-    clauses = finding.clauses(contract)
+    broken, unjudged = finding.broken(contract), finding.unjudged(contract)
+    clauses = [*broken, *unjudged]
     first = clauses[0]
-    level = f"{first.level}, {first.profile}"
+    level = f"{first.level}, {first.profile}" + ("" if broken else "; can't be judged")
     lines = ["", f"### {number}. {first.id} ({level})", "", f"> {first.text}", "", finding.reason, ""]
-    if len(clauses) > 1:
-        lines.append(f"- Also: {', '.join(clause.id for clause in clauses[1:])}")
+    also = [clause.id for clause in clauses[1:] if clause in broken]
+    beside = [clause.id for clause in clauses[1:] if clause in unjudged]
+    lines += [f"- Also: {', '.join(also)}"] if also else []
+    lines += [f"- Can't be judged because of it: {', '.join(beside)}"] if beside else []
+    lines += _races(finding)
     if len(runs) > 1:
         lines.append(f"- Runs: {', '.join(finding.runs)}")
     lines.append(f"- Traces: {_named(dict.fromkeys(check.trace for check in finding.checks))}")
@@ -132,6 +151,13 @@ def _finding(number: int, finding: Finding, runs: Sequence[str], contract: Contr
         lines.append(f"- The same kind in public reports: {', '.join(known)}")
     shown = next(check for check in finding.checks if check.clause == first.id)
     return [*lines, f"- Replay: `{shown.replay}`"]
+
+
+def _races(finding: Finding) -> list[str]:
+    """How often it was seen, where it does not show in each play."""
+    often = {check.id: check.baseline.sometimes for check in finding.checks if check.baseline}
+    told = [f"`{id_}` in {plays} plays" for id_, plays in often.items() if plays]
+    return [f"- A race: {', '.join(told)}"] if told else []
 
 
 def _named(traces: Iterable[str]) -> str:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -167,8 +166,8 @@ def _control(part: PartSeen) -> dict[str, Any]:
     return {"next_prompts": {s: [item_json(i) for i in r[0].items] for s, r in probes.items() if r}}
 
 
-def checked(result: CheckResult, *, file: str, line: int, replay: str, known: Mapping[str, str] | None) -> Checked:
-    """One judged check; `known` is the baseline's reason (and url) where it has an entry for it."""
+def checked(result: CheckResult, *, file: str, line: int, replay: str, known: KnownDeviation | None) -> Checked:
+    """One judged check; `known` is what the baseline says of it, if it has an entry."""
     return Checked(
         id=result.id,
         trace=result.trace,
@@ -182,7 +181,7 @@ def checked(result: CheckResult, *, file: str, line: int, replay: str, known: Ma
         witness=result.witness,
         fingerprint=result.fingerprint,
         replay=replay,
-        baseline=None if known is None else KnownDeviation(reason=known["reason"], url=known.get("url", "")),
+        baseline=known,
         file=file,
         line=line,
     )

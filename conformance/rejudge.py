@@ -28,7 +28,17 @@ from forkproof.conformance.recorder import trace_set
 from forkproof.conformance.recording import checked
 from forkproof.conformance.trace.load import SUFFIXES, LoadedTrace, load, shipped_root, slug_of
 from forkproof.conformance.verdict import CheckResult, Verdict, exit_code, fingerprint
-from forkproof.reports.events import Checked, ContractStamp, Event, Note, Observed, RunEnded, RunStarted, TraceStarted
+from forkproof.reports.events import (
+    SCHEMA_VERSION,
+    Checked,
+    ContractStamp,
+    Event,
+    Note,
+    Observed,
+    RunEnded,
+    RunStarted,
+    TraceStarted,
+)
 from forkproof.reports.runlog import RunLogError, RunRecord
 
 __all__ = ["Cause", "Change", "Rejudged", "Traces", "UnjudgeableRun", "rejudge"]
@@ -256,13 +266,12 @@ class _Session:
 
     def _event(self, check: Judged, raw: CheckResult, before: Checked | None) -> Checked:
         result = self.baseline.apply(raw) if self.baseline else raw
-        known = self.baseline.deviations.get(raw.id) if self.baseline else None
         return checked(
             result,
             file=before.file if before else f"traces/{raw.trace}{Path(check.file).suffix}",
             line=check.line,
             replay=before.replay if before else "",
-            known={"reason": known.reason, "url": known.url} if known else None,
+            known=self.baseline.known(raw.id) if self.baseline else None,
         )
 
     # --- comparing ---------------------------------------------------------------------------------------------------
@@ -294,7 +303,7 @@ class _Session:
         same = all(unchanged.get(e.trace) == e.trace_sha256 for e in self.record.observations)
         contract = ContractStamp(revision=str(self.contract.revision), sha256=self.contract.sha256)
         stamp = began.traces if same else replace(trace_set([t.path for t in self.used]), count=began.traces.count)
-        return replace(began, suite=version("forkproof"), contract=contract, traces=stamp)
+        return replace(began, schema=SCHEMA_VERSION, suite=version("forkproof"), contract=contract, traces=stamp)
 
     def _ended(self, found: Sequence[Checked], *, stale: bool) -> RunEnded:
         counts = {v.value: n for v in Verdict if (n := sum(c.verdict == v for c in found))}

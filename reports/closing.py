@@ -41,6 +41,8 @@ def print_closing(
         draw_matrix(screen, [Column(name(started), ledger.checks)], clauses)
         _print_list(screen, "Warnings", [c for c in ledger.checks if c.verdict == "WARN"])
         _print_list(screen, "Known deviations", [c for c in ledger.checks if c.verdict == "XFAIL"])
+        races = [c for c in ledger.checks if c.verdict == "PASS" and c.baseline]
+        _print_list(screen, "Known deviations that show sometimes, and not this time", races)
     _print_notes(screen, ledger, quiet=quiet)
     if not quiet:
         _print_costs(screen, ledger, run_log)
@@ -69,7 +71,8 @@ def _print_list(screen: Screen, title: str, checks: Sequence[Checked]) -> None:
     screen.line((f"{title}: {len(checks)}", "bold"))
     for check in checks:
         known = check.baseline
-        screen.line("  ", (f"{check.verdict:<5}  ", style(check.verdict)), check.id)
+        often = f"  (in {known.sometimes} plays)" if known and known.sometimes else ""
+        screen.line("  ", (f"{check.verdict:<5}  ", style(check.verdict)), check.id, (often, "dim"))
         screen.paragraph(9, "", (known.reason if known else check.reason, "dim"))
         if known and known.url:
             screen.line(" " * 9, (known.url, "dim"))

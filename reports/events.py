@@ -22,10 +22,12 @@ __all__ = [
     "TraceSetStamp", "TraceStarted", "Verdict",
 ]  # fmt: skip
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised with every change of the lines of run.jsonl; a reader refuses the versions that it does not know."""
-READABLE_VERSIONS = (1, 2)
-"""What is read: records of version 1 lack only the evidence, so they can be shown and not be judged again."""
+READABLE_VERSIONS = (1, 2, 3)
+"""What is read. Version 1 lacks the evidence, so it can be shown and not be judged again; version 2 does not say as
+what a deviation is known, nor how often it shows.
+"""
 
 JsonObject: TypeAlias = dict[str, Any]
 Level: TypeAlias = Literal["MUST", "SHOULD"]
@@ -176,6 +178,10 @@ class KnownDeviation(_Data):
 
     reason: str
     url: str = ""
+    verdict: Verdict = "FAIL"
+    """What the check is known as: FAIL, or that it comes to no end or can't be judged."""
+    sometimes: str = ""
+    """In how many plays of how many it was seen, e.g. `3 of 8`; empty where it shows in each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,70 @@ def test_a_baseline_is_for_one_harness(tmp_path: Path) -> None:
         check_baseline(tmp_path / "missing.yaml", "codex")
 
 
+RACE = TEXT.rstrip() + "\n    sometimes: 3 of 8\n    or: [ffffffffffff]\n"
+
+
+@pytest.mark.parametrize(
+    ("result", "verdict"),
+    [
+        (PASSED, Verdict.PASS),
+        (FAILED, Verdict.XFAIL),
+        (replace(FAILED, fingerprint="ffffffffffff"), Verdict.XFAIL),
+        (replace(FAILED, fingerprint="eeeeeeeeeeee"), Verdict.FAIL),
+        (replace(FAILED, verdict=Verdict.TIMEOUT, fingerprint="dddddddddddd"), Verdict.TIMEOUT),
+    ],
+)
+def test_a_race_may_pass_and_fails_only_as_it_is_known_to(
+    result: CheckResult, verdict: Verdict, tmp_path: Path
+) -> None:
+    """It is strict in what it fails with; a pass says how often it fails."""
+    found = baseline(tmp_path, RACE).apply(result)
+    assert found.verdict is verdict
+    if verdict is Verdict.PASS:
+        assert "known as FAIL in 3 of 8 plays" in found.reason
+
+
+@pytest.mark.parametrize("often", ["often", "0 of 8", "8 of 8", "9 of 8", "3", "3 of 8 plays", "-1 of 8"])
+def test_what_shows_in_no_play_or_in_each_is_no_race(often: str, tmp_path: Path) -> None:
+    """`sometimes` is a count of plays, so that a reader can judge what the entry is worth."""
+    with pytest.raises(BaselineError, match="in how many plays of how many"):
+        baseline(tmp_path, TEXT.rstrip() + f"\n    sometimes: {often!r}\n")
+
+
+def test_only_a_race_fails_in_several_ways(tmp_path: Path) -> None:
+    """A check that fails each time does so in one way."""
+    with pytest.raises(BaselineError, match="`or` is for a race"):
+        baseline(tmp_path, TEXT.rstrip() + "\n    or: [ffffffffffff]\n")
+
+
+def test_update_leaves_a_race_that_passes_alone(tmp_path: Path) -> None:
+    """With all that its entry says; a new way to fail is for a person to explain, and what was known stays with it."""
+    path = tmp_path / "deviations.yaml"
+    path.write_text(RACE, encoding="utf-8")
+    before = load_baseline(path, date.min).deviations
+    assert write_baseline(path, "codex", "1.0.0", [], passed={FAILED.id}) == (1, 0)
+    assert load_baseline(path, date.min).deviations == before
+    row = {"id": FAILED.id, "verdict": "XFAIL", "fingerprint": "ffffffffffff", "reason": "as ever"}
+    assert write_baseline(path, "codex", "1.0.0", [row]) == (1, 0)
+    assert load_baseline(path, date.min).deviations == before
+    assert write_baseline(path, "codex", "1.0.0", [row | {"verdict": "FAIL", "fingerprint": "eeeeeeeeeeee"}]) == (0, 1)
+    (entry,) = load_baseline(path, date.min).deviations.values()
+    assert entry.reason.startswith("TODO")
+    assert entry.fingerprints == {"0123456789ab", "ffffffffffff", "eeeeeeeeeeee"}
+    write_baseline(path, "codex", "1.0.0", [])
+    assert not load_baseline(path, date.min).deviations, "it was not played, or is not what it was"
+
+
+def test_update_keeps_what_a_person_wrote_into_an_entry(tmp_path: Path) -> None:
+    """The url and the last day too."""
+    path = tmp_path / "deviations.yaml"
+    path.write_text(TEXT.rstrip() + "\n    url: https://example.org/1\n    expires: 2026-03-01\n", encoding="utf-8")
+    before = load_baseline(path, date.min).deviations
+    row = {"id": FAILED.id, "verdict": "XFAIL", "fingerprint": FAILED.fingerprint, "reason": "as ever"}
+    assert write_baseline(path, "codex", "1.0.0", [row]) == (1, 0)
+    assert load_baseline(path, date.min).deviations == before
+
+
 def test_update_keeps_reasons_that_are_still_true(tmp_path: Path) -> None:
     """A failure that is still the same keeps its reason, a new one gets a TODO, one that is gone goes."""
     path = baseline(tmp_path).path

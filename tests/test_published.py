@@ -275,6 +275,29 @@ def test_findings_stand_worst_first_and_equal_reasons_are_one(whole: RunRecord, 
     assert page(text, [record], load_contract(), traces) == text
 
 
+def test_what_can_not_be_judged_stands_apart_from_what_fails(whole: RunRecord, traces: Traces) -> None:
+    """A finding names first what is broken, whatever else hangs on it; one that broke nothing comes last."""
+    ids = [c.id for c in whole.checks]
+    lost, silent = (next(i for i in ids if i.endswith(f"::{clause}")) for clause in ("REC-1", "ISO-1"))
+    alone = next(i for i in ids if i.endswith("::CUT-1"))
+    known = {
+        lost: KnownDeviation(reason="It is gone.", sometimes="3 of 8"),
+        silent: KnownDeviation(reason="It is gone.", verdict="UNTESTABLE"),
+        alone: KnownDeviation(reason="It refuses.", verdict="UNTESTABLE"),
+    }
+    events = [
+        replace(e, verdict="XFAIL", baseline=known[e.id]) if isinstance(e, Checked) and e.id in known else e
+        for e in whole.events
+    ]
+    text = page(f"{MARK}\n", [replace(whole, events=tuple(events))], load_contract(), traces)
+    first, second = text.split("\n### ")[1:]
+    assert first.startswith("1. REC-1 (MUST, core)\n")
+    assert "- Can't be judged because of it: ISO-1\n" in first
+    assert f"- A race: `{lost}` in 3 of 8 plays\n" in first
+    assert "- Also: " not in first
+    assert second.startswith("2. CUT-1 (MUST, core; can't be judged)\n")
+
+
 def test_the_newest_release_comes_first(whole: RunRecord, traces: Traces) -> None:
     """By its numbers: 1.10.0 is newer than 1.9.0, and what both show is played again on it."""
     check = next(c.id for c in whole.checks if c.id.endswith("::ISO-1"))

@@ -100,6 +100,7 @@ class AcpAdapter:
             route=route(self._recipe),
             variant=self._variant,
             models={theirs: ours for ours, theirs in self._recipe.values.get("model", {}).items()},
+            deadline=self._recipe.deadline,
         )
 
     async def start(self, trial: Trial) -> DiskWorld:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from forkproof.adapters.errors import BadRecipe
+from forkproof.adapters.trial import LONGEST
 
 __all__ = ["PLACEHOLDERS", "BadRecipe", "Overlay", "Recipe", "ShellTool", "fill", "load", "parse"]
 
@@ -59,6 +60,7 @@ def _known(text: str) -> str:
     return text
 
 
+Deadline = Annotated[float, Field(gt=0, le=LONGEST)]
 Filled = Annotated[str, AfterValidator(_known)]
 """A text with placeholders, all of them known."""
 
@@ -130,8 +132,9 @@ class Recipe(_Part):
     client's side offers beside questions. unknown_session: an id of the agent's own form that it never gave. refusals:
     reason -> a regular expression, looked for in the agent's error. reusable: whether one process may serve several
     traces (`--isolation run`). retried: HTTP statuses of the model at which the agent asks again at once.
-    name_sessions: give each session a title, so that the agent does not ask its model for one. capabilities, policies,
-    unobservable: see `protocol.Description`. variants, wires: name -> what is other there (`--variant`, `--wire`).
+    name_sessions: give each session a title, so that the agent does not ask its model for one. deadline: seconds for
+    the start and for each operation, where the person names none. capabilities, policies, unobservable: see
+    `protocol.Description`. variants, wires: name -> what is other there (`--variant`, `--wire`).
     """
 
     recipe: Literal[1]
@@ -157,6 +160,7 @@ class Recipe(_Part):
     reusable: bool = False
     retried: tuple[int, ...] = ()
     name_sessions: bool = False
+    deadline: Deadline | None = None
     variants: Mapping[Name, Overlay] = {}
     wires: Mapping[Name, Overlay] = {}
 

@@ -14,6 +14,7 @@ from forkproof.adapters.protocol import Deadlines
 from forkproof.adapters.stdio import messages as m
 from forkproof.adapters.stdio.program import Program
 from forkproof.adapters.stdio.talk import PAGE, Talk
+from forkproof.adapters.trial import LONGEST
 
 __all__ = ["check_described", "described"]
 
@@ -51,6 +52,8 @@ def check_described(found: m.Described) -> None:
         )
     if not found.harness or not found.version:
         raise Garbage("the answer to describe: harness and version must not be empty", PAGE)
+    if found.deadline is not None and not 0 < found.deadline <= LONGEST:
+        raise Garbage(f"the answer to describe: deadline: above 0 and up to {LONGEST:g} seconds", PAGE)
 
 
 def _in_a_thread(work: Any) -> Any:

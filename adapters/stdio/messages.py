@@ -100,7 +100,8 @@ class Described:
     harness that reaches its model over HTTP. model: "http", or "protocol" if it asks the suite by `model/respond`.
     world: whose directories the tools work in, the suite's on disk, or the adapter's own behind `world/*`. shell: the
     tool that every abstract tool becomes a command of; without it the suite asks `nativeCall`. classify: whether the
-    adapter can tell the kind of a request. reusable: whether `start` may follow `stop` in the same process.
+    adapter can tell the kind of a request. reusable: whether `start` may follow `stop` in the same process. deadline:
+    seconds for the start and for each operation, where the person names none.
     """
 
     harness: str
@@ -117,6 +118,7 @@ class Described:
     shell: Shell | None = None
     classify: bool = False
     reusable: bool = False
+    deadline: float | None = None
 
     def description(self, binary_sha256: str, route: str) -> Description:
         """The seam's form; the hash of the program and the route stand in where the adapter names none."""
@@ -130,6 +132,7 @@ class Described:
             binary_sha256=self.binary_sha256 or binary_sha256,
             route=self.route or route,
             variant=self.variant,
+            deadline=self.deadline,
         )
 
 

@@ -227,6 +227,7 @@ def _described(adapter: Adapter) -> m.Described:
         world="adapter",
         classify=adapter.needs_server,
         reusable=not adapter.needs_server,
+        deadline=own.deadline,
     )
 
 

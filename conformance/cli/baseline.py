@@ -20,6 +20,11 @@ Example:
 
 New entries get a reason that begins with TODO: look at the wire log in run.jsonl until you know
 who is wrong, then write the reason down. A run with a baseline that has a TODO fails.
+
+\b
+A race shows in some runs only. Play it some times, and say so in its entry; it may pass then:
+  sometimes: 3 of 8          # failed in 3 plays of 8
+  or: [0123456789ab]         # fingerprints of other ways in which it failed
 """
 
 
@@ -34,7 +39,7 @@ def baseline() -> None:
 def update(run: str, file: str) -> None:
     """Write the failures of RUN (a folder or a run.jsonl) to FILE, keeping the reasons that still hold.
 
-    Entries of checks that pass now, or that this run did not have, are taken out.
+    Entries of checks that pass now, or that this run did not have, are taken out; a race's (`sometimes`) stay.
     """
     from forkproof.conformance.baseline import BaselineError, write_baseline
     from forkproof.reports.runlog import RunLogError
@@ -46,8 +51,9 @@ def update(run: str, file: str) -> None:
             for c in record.checks
             if c.verdict in {"FAIL", "XFAIL", "UNTESTABLE", "TIMEOUT", "CRASH"}
         ]
-        stamp = record.started.harness
-        kept, fresh = write_baseline(Path(file), stamp.name, stamp.version, rows, record.started.adapter.variant)
+        passed = {c.id for c in record.checks if c.verdict == "PASS"}
+        stamp, variant = record.started.harness, record.started.adapter.variant
+        kept, fresh = write_baseline(Path(file), stamp.name, stamp.version, rows, variant, passed)
     except (BaselineError, RunLogError) as error:
         click.echo(f"forkproof: error: {error}", err=True)
         sys.exit(3)

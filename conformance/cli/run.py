@@ -52,7 +52,7 @@ crashes, untestable, nothing checked); 3 usage; 4 a fault of forkproof itself.
     "--deadline",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="For the start and for each operation.  [default: 60]",
+    help="For the start and for each operation.  [default: 60, or what the harness needs]",
 )
 @click.option(
     "--isolation",

@@ -20,7 +20,7 @@ import pytest
 
 from forkproof.adapters.protocol import Deadlines
 
-from .stage import broken, play
+from .stage import Broken, broken, play
 
 FORKPROOF = Path(sys.executable).with_name("forkproof")
 ROUTES = ("acp", "codex", "pi", "stdio")
@@ -211,17 +211,7 @@ def test_whole_runs(
 ) -> None:
     """The command: exit code, one message, a whole record, and nothing left of the harness when it has ended."""
     made = broken(tmp_path, route, fault, phase)
-    own = {"HOME": str(tmp_path), "TMPDIR": str(made.temporary), "FORKPROOF_HOME": str(tmp_path / "fp")}
-    deadline = ["--deadline", f"{HANG:g}"] if "TIMEOUT" in verdicts else []
-    done = subprocess.run(
-        [FORKPROOF, "run", made.asked, str(made.trace), "--out", "out", "--no-progress", *deadline],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], **own, **made.variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = _run(made, *(["--deadline", f"{HANG:g}"] if "TIMEOUT" in verdicts else []))
     assert done.returncode == code, done.stdout + done.stderr
     assert says.format(**NAMES[route]) in " ".join(done.stdout.split())
     assert "Traceback" not in done.stdout + done.stderr
@@ -229,3 +219,28 @@ def test_whole_runs(
     assert {line["verdict"] for line in lines if line["event"] == "check"} == verdicts
     assert (lines[-1]["event"], lines[-1]["complete"], lines[-1]["exit"]) == ("end", True, code)
     assert made.left() == []
+
+
+@pytest.mark.parametrize(("options", "seconds"), [((), 2), (("--deadline", "3"), 3)])
+def test_a_harness_can_ask_for_a_deadline_of_its_own(options: tuple[str, ...], seconds: int, tmp_path: Path) -> None:
+    """A recipe's holds where the person names none."""
+    made = broken(tmp_path, "acp", "hang", "start")
+    recipe = Path(made.asked.removeprefix("acp:"))
+    recipe.write_text(recipe.read_text(encoding="utf-8").replace("[tool", "deadline = 2\n\n[tool", 1), encoding="utf-8")
+    done = _run(made, *options)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"did not answer initialize within {seconds} s" in " ".join(done.stdout.split())
+
+
+def _run(made: Broken, *options: str) -> subprocess.CompletedProcess[str]:
+    """The command on a broken harness, in its folder."""
+    own = {"HOME": str(made.folder), "TMPDIR": str(made.temporary), "FORKPROOF_HOME": str(made.folder / "fp")}
+    return subprocess.run(
+        [FORKPROOF, "run", made.asked, str(made.trace), "--out", "out", "--no-progress", *options],
+        cwd=made.folder,
+        env={"PATH": os.environ["PATH"], **own, **made.variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

@@ -125,6 +125,9 @@ def test_an_error_answer_is_an_error_of_the_kind_that_it_names(data: Any, kind: 
     assert error.hint == "look at its log" if data and "hint" in data else error.hint
 
 
+WHOLE = {"harness": "x", "version": "1", "model": "protocol"}
+
+
 @pytest.mark.parametrize(
     ("answers", "kind", "words"),
     [
@@ -135,6 +138,10 @@ def test_an_error_answer_is_an_error_of_the_kind_that_it_names(data: Any, kind: 
         ({"describe": {"harness": "x"}}, Garbage, "the answer to describe: version: is missing"),
         ({"describe": {"harness": "x", "version": "1", "wire": "telex"}}, Garbage, "wire: one of chat, "),
         ({"describe": {"harness": "", "version": "1", "model": "protocol"}}, Garbage, "must not be empty"),
+        ({"describe": {**WHOLE, "deadline": 0}}, Garbage, "deadline: above 0"),
+        ({"describe": {**WHOLE, "deadline": -1}}, Garbage, "deadline: above 0"),
+        ({"describe": {**WHOLE, "deadline": 1e9}}, Garbage, "deadline: above 0"),
+        ({"describe": {**WHOLE, "deadline": "long"}}, Garbage, "deadline: a number"),
         ({"describe": {"error": {"code": -1, "message": "why?"}}}, AdapterError, "describe: why? (-1)"),
     ],
 )
@@ -143,6 +150,13 @@ def test_a_program_that_can_not_be_described(answers: Any, kind: type, words: st
     with pytest.raises(kind) as caught:
         StdioAdapter(program(fake(tmp_path, answers)), Deadlines(start=60, stop=5))
     assert words in str(caught.value)
+
+
+def test_a_program_can_ask_for_a_deadline_of_its_own(tmp_path: Path) -> None:
+    """What it declares is what the suite is told; none, where it says nothing."""
+    for told, deadline in (({}, None), ({"deadline": 180}, 180)):
+        made = fake(tmp_path, {"describe": {**WHOLE, **told}})
+        assert StdioAdapter(program(made)).describe().deadline == deadline
 
 
 def test_it_is_described_once_until_it_changes(tmp_path: Path) -> None:
