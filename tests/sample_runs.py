@@ -230,7 +230,7 @@ def crashed() -> list[Event]:
 
 
 def baselined() -> list[Event]:
-    """A known deviation, one that fails in another way than it is known to, and one that is healed."""
+    """A known deviation, one that fails in another way than it is known to, one that is healed, and a race won once."""
     url = "https://github.com/openai/codex/issues/21025"
     known = KnownDeviation(reason="the record names no cut", url=url)
     trace = "cut/edit-then-fork-shared"
@@ -239,7 +239,7 @@ def baselined() -> list[Event]:
             *of_trace(
                 trace,
                 check(trace, "REC-1", "XFAIL", reason="cut is nowhere in the record", baseline=known),
-                check(trace, "ENV-2"),
+                check(trace, "ENV-2", baseline=KnownDeviation(reason="a kill may come first", sometimes="3 of 8")),
                 prompt_failure(baseline=KnownDeviation(reason="the child keeps the cancelled call")),
             ),
             *of_trace(
