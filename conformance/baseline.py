@@ -9,19 +9,19 @@ pass. Source: design section 6.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from forkproof.conformance.verdict import CheckResult, Verdict
 from forkproof.reports.events import KnownDeviation
 
-__all__ = ["Baseline", "BaselineError", "Deviation", "check_baseline", "load_baseline", "write_baseline"]
+__all__ = ["UNEXPLAINED", "Baseline", "BaselineError", "Deviation", "check_baseline", "load_baseline"]
 
 _PASSING = frozenset({Verdict.PASS})
 _FAILING = frozenset(
@@ -30,8 +30,6 @@ _FAILING = frozenset(
 
 UNEXPLAINED = "TODO"
 """How the reason of an entry begins that nobody has looked into yet."""
-
-HEADING = "# Where the forks of {harness} deviate from the contract; each entry is from a run that can be repeated.\n"
 
 Known = Literal["FAIL", "WARN", "UNTESTABLE", "TIMEOUT", "CRASH"]
 
@@ -58,7 +56,7 @@ class Deviation(BaseModel):
 
     `sometimes` is for a race: in how many plays of how many it was seen (`3 of 8`). Such a check may pass, and strict
     is only what it fails with. `or_` (in the file: `or`) has the fingerprints of the other ways in which it was seen to
-    fail, for a race that is lost at different points.
+    fail, where a race is lost at different points.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,12 +69,6 @@ class Deviation(BaseModel):
     expires: date | None = None
     sometimes: Annotated[str, AfterValidator(_some_of_many)] = ""
     or_: Annotated[tuple[Fingerprint, ...], Field(alias="or")] = ()
-
-    @model_validator(mode="after")
-    def _one_way_each_time(self) -> Deviation:
-        if self.or_ and not self.sometimes:
-            raise ValueError("`or` is for a race: say in `sometimes` how often it was seen")
-        return self
 
     @property
     def fingerprints(self) -> frozenset[str]:
@@ -201,54 +193,3 @@ def check_baseline(path: Path, harness: str, variant: str = "") -> None:
     if found.variant != variant:
         ways = [name or "its default" for name in (found.variant, variant)]
         raise BaselineError(f"{path}: this baseline is for {harness} as {ways[0]}, the run is for {ways[1]}")
-
-
-def write_baseline(
-    path: Path,
-    harness: str,
-    version: str,
-    failures: Iterable[Mapping[str, Any]],
-    variant: str = "",
-    passed: Collection[str] = (),
-) -> tuple[int, int]:
-    """Write the failures of a run as known deviations, keeping the entries that are still true.
-
-    `failures` have id, verdict, fingerprint and reason; `passed` are the ids of checks that passed, which a race may
-    do. Returns how many entries were kept and how many are new; a new entry gets a reason that starts with TODO, for a
-    person to replace.
-    """
-    old = load_baseline(path, date.min).deviations if path.exists() else {}
-    entries = {check: _entry(entry) for check, entry in old.items() if entry.sometimes and check in passed}
-    kept, fresh = len(entries), 0
-    for failure in failures:
-        known = old.get(failure["id"])
-        same = known is not None and failure["fingerprint"] in known.fingerprints
-        kept, fresh = kept + same, fresh + (not same)
-        entries[failure["id"]] = _entry(known) if known and same else _fresh(failure, known)
-    of = {"variant": variant} if variant else {}
-    deviations = [entries[check] for check in sorted(entries)]
-    data = {"harness": harness, "versions": [version], **of, "deviations": deviations}
-    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
-    path.write_text(HEADING.format(harness=harness) + text, encoding="utf-8")
-    return kept, fresh
-
-
-def _entry(known: Deviation) -> dict[str, Any]:
-    """An entry as it stands in the file: an excused failure keeps the verdict that it is known for."""
-    always = {"check": known.check, "verdict": known.verdict}
-    return always | known.model_dump(by_alias=True, exclude_defaults=True)
-
-
-def _fresh(failure: Mapping[str, Any], known: Deviation | None) -> dict[str, Any]:
-    """A new entry; what was known of the check otherwise stays with it."""
-    entry = {
-        "check": failure["id"],
-        "verdict": failure["verdict"],
-        "fingerprint": failure["fingerprint"],
-        "reason": f"{UNEXPLAINED} say why: {failure['reason']}",
-    }
-    if known and known.url:
-        entry["url"] = known.url
-    if known and known.sometimes:
-        entry |= {"sometimes": known.sometimes, "or": sorted(known.fingerprints)}
-    return entry

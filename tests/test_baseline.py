@@ -7,9 +7,16 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from forkproof.conformance.baseline import Baseline, BaselineError, check_baseline, load_baseline, write_baseline
+from forkproof.conformance.baseline import Baseline, BaselineError, Deviation, check_baseline, load_baseline
+from forkproof.conformance.baseline_update import write_baseline
+from forkproof.conformance.cli.baseline import baseline as command
 from forkproof.conformance.verdict import CheckResult, Verdict, exit_code, fingerprint
+from forkproof.reports.events import RunStarted
+from forkproof.reports.redaction import Redactor
+from forkproof.reports.runlog import RunLog
+from tests import sample_runs as sample
 
 FAILED = CheckResult(
     id="cut/story::CUT-1", trace="cut/story", clause="CUT-1", level="MUST", step=3, verdict=Verdict.FAIL,
@@ -135,62 +142,95 @@ def test_what_shows_in_no_play_or_in_each_is_no_race(often: str, tmp_path: Path)
         baseline(tmp_path, TEXT.rstrip() + f"\n    sometimes: {often!r}\n")
 
 
-def test_only_a_race_fails_in_several_ways(tmp_path: Path) -> None:
-    """A check that fails each time does so in one way."""
-    with pytest.raises(BaselineError, match="`or` is for a race"):
-        baseline(tmp_path, TEXT.rstrip() + "\n    or: [ffffffffffff]\n")
+FRESH = replace(FAILED, id="iso/x::ISO-1", verdict=Verdict.TIMEOUT, fingerprint="f" * 12, reason="it hangs")
+KNOWN = replace(FAILED, verdict=Verdict.XFAIL)
+OTHERWISE = replace(FAILED, fingerprint="e" * 12)
 
 
-def test_update_leaves_a_race_that_passes_alone(tmp_path: Path) -> None:
-    """With all that its entry says; a new way to fail is for a person to explain, and what was known stays with it."""
-    path = tmp_path / "deviations.yaml"
-    path.write_text(RACE, encoding="utf-8")
-    before = load_baseline(path, date.min).deviations
-    assert write_baseline(path, "codex", "1.0.0", [], passed={FAILED.id}) == (1, 0)
-    assert load_baseline(path, date.min).deviations == before
-    row = {"id": FAILED.id, "verdict": "XFAIL", "fingerprint": "ffffffffffff", "reason": "as ever"}
-    assert write_baseline(path, "codex", "1.0.0", [row]) == (1, 0)
-    assert load_baseline(path, date.min).deviations == before
-    assert write_baseline(path, "codex", "1.0.0", [row | {"verdict": "FAIL", "fingerprint": "eeeeeeeeeeee"}]) == (0, 1)
-    (entry,) = load_baseline(path, date.min).deviations.values()
-    assert entry.reason.startswith("TODO")
-    assert entry.fingerprints == {"0123456789ab", "ffffffffffff", "eeeeeeeeeeee"}
-    write_baseline(path, "codex", "1.0.0", [])
-    assert not load_baseline(path, date.min).deviations, "it was not played, or is not what it was"
-
-
-def test_update_keeps_what_a_person_wrote_into_an_entry(tmp_path: Path) -> None:
-    """The url and the last day too."""
-    path = tmp_path / "deviations.yaml"
-    path.write_text(TEXT.rstrip() + "\n    url: https://example.org/1\n    expires: 2026-03-01\n", encoding="utf-8")
-    before = load_baseline(path, date.min).deviations
-    row = {"id": FAILED.id, "verdict": "XFAIL", "fingerprint": FAILED.fingerprint, "reason": "as ever"}
-    assert write_baseline(path, "codex", "1.0.0", [row]) == (1, 0)
-    assert load_baseline(path, date.min).deviations == before
+def update(path: Path, *runs: list[CheckResult]) -> tuple[tuple[int, int], dict[str, Deviation]]:
+    """How many entries are kept and how many are new, and what stands in the file then."""
+    told = write_baseline(path, "codex", "1.1.0", runs)
+    return told, dict(load_baseline(path, date.min).deviations)
 
 
 def test_update_keeps_reasons_that_are_still_true(tmp_path: Path) -> None:
     """A failure that is still the same keeps its reason, a new one gets a TODO, one that is gone goes."""
     path = baseline(tmp_path).path
-    same = {"id": FAILED.id, "verdict": "FAIL", "fingerprint": FAILED.fingerprint, "reason": "leak"}
-    fresh = {"id": "iso/x::ISO-1", "verdict": "TIMEOUT", "fingerprint": "ffffffffffff", "reason": "it hangs"}
-    assert write_baseline(path, "codex", "1.1.0", [same, fresh]) == (1, 1)
-    found = load_baseline(path, date(2026, 1, 1))
-    assert found.versions == ("1.1.0",)
-    assert found.deviations[FAILED.id].reason == "Codex keeps the message after the cut."
-    assert found.deviations["iso/x::ISO-1"].reason == "TODO say why: it hangs"
-    write_baseline(path, "codex", "1.1.0", [fresh])
-    left = load_baseline(path, date(2026, 1, 1))
-    assert list(left.deviations) == ["iso/x::ISO-1"]
-    assert left.unexplained() == ("iso/x::ISO-1",)
+    told, found = update(path, [FAILED, FRESH])
+    assert told == (1, 1)
+    assert load_baseline(path, date.min).versions == ("1.1.0",)
+    assert found[FAILED.id].reason == "Codex keeps the message after the cut."
+    assert found[FRESH.id].reason == "TODO say why: it hangs"
+    assert list(update(path, [PASSED, FRESH])[1]) == [FRESH.id]
+    assert load_baseline(path, date.min).unexplained() == (FRESH.id,)
 
 
 def test_update_from_an_excused_run_keeps_what_the_entry_says(tmp_path: Path) -> None:
-    """A run with the baseline shows XFAIL: the entry stays as it was, its verdict too."""
-    path = baseline(tmp_path, TEXT.rstrip() + "\n    verdict: TIMEOUT\n").path
-    row = {"id": FAILED.id, "verdict": "XFAIL", "fingerprint": FAILED.fingerprint, "reason": "leak"}
-    assert write_baseline(path, "codex", "1.0.0", [row]) == (1, 0)
-    assert load_baseline(path, date(2026, 1, 1)).deviations[FAILED.id].verdict == "TIMEOUT"
+    """A run with the baseline shows XFAIL: the entry stays as it was, its verdict, url and last day too."""
+    text = TEXT.rstrip() + "\n    verdict: TIMEOUT\n    url: https://example.org/1\n    expires: 2026-03-01\n"
+    path = baseline(tmp_path, text).path
+    before = load_baseline(path, date.min).deviations
+    assert update(path, [KNOWN]) == ((1, 0), before)
+    assert before[FAILED.id].verdict == "TIMEOUT"
+
+
+def test_update_leaves_a_race_alone(tmp_path: Path) -> None:
+    """One run more, passed or lost in a known way, changes nothing; only what no run had is taken out."""
+    path = baseline(tmp_path, RACE).path
+    before = load_baseline(path, date.min).deviations
+    assert update(path, [PASSED]) == ((1, 0), before)
+    assert update(path, [KNOWN]) == ((1, 0), before)
+    assert update(path, [replace(KNOWN, fingerprint="f" * 12)]) == ((1, 0), before)
+    assert update(path, []) == ((0, 0), {})
+
+
+def test_update_asks_why_a_race_is_lost_in_a_new_way(tmp_path: Path) -> None:
+    """What was known of it stays in the entry."""
+    (told, found) = update(baseline(tmp_path, RACE).path, [OTHERWISE])
+    entry = found[FAILED.id]
+    assert told == (0, 1)
+    assert entry.reason.startswith("TODO")
+    assert (entry.sometimes, entry.fingerprints) == ("3 of 8", {FAILED.fingerprint, "f" * 12, "e" * 12})
+
+
+def test_several_runs_tell_a_race(tmp_path: Path) -> None:
+    """Failed in some and passed in others; a run without the check says nothing, one that shows no verdict neither."""
+    path = tmp_path / "deviations.yaml"
+    silent = replace(FAILED, verdict=Verdict.UNOBSERVABLE)
+    told, found = update(path, [OTHERWISE, FRESH], [FAILED, FRESH], [PASSED], [], [silent], [FAILED])
+    race, always = found[FAILED.id], found[FRESH.id]
+    assert told == (0, 2)
+    assert (race.sometimes, race.fingerprint, race.or_) == ("3 of 4", FAILED.fingerprint, (OTHERWISE.fingerprint,))
+    assert (always.sometimes, always.or_) == ("", ())
+
+
+def test_several_runs_make_a_race_of_what_was_known_to_fail_each_time(tmp_path: Path) -> None:
+    """Its reason stays."""
+    told, found = update(baseline(tmp_path).path, [KNOWN], [replace(PASSED, verdict=Verdict.XPASS)])
+    assert told == (1, 0)
+    assert found[FAILED.id].reason == "Codex keeps the message after the cut."
+    assert found[FAILED.id].sometimes == "1 of 2"
+
+
+def test_the_command_takes_several_runs_of_one_harness(tmp_path: Path) -> None:
+    """Runs of two harnesses are refused, and nothing is written."""
+    runs = []
+    for number, (name, verdict) in enumerate((("codex", "FAIL"), ("codex", "PASS"), ("goose", "FAIL"))):
+        check = sample.check("cut/story", "CUT-1", verdict, reason="it leaks", fingerprint="0" * 12)
+        began, *events, ended = sample.whole(sample.of_trace("cut/story", check), 1)
+        assert isinstance(began, RunStarted)
+        with RunLog(tmp_path / str(number), Redactor.of()) as log:
+            for event in (replace(began, harness=replace(began.harness, name=name)), *events, ended):
+                log.emit(event)
+        runs.append(str(tmp_path / str(number)))
+    file = tmp_path / "deviations.yaml"
+    told = CliRunner().invoke(command, ["update", *runs, str(file)])
+    assert (told.exit_code, file.exists()) == (3, False)
+    assert "a baseline is of one harness" in told.output
+    told = CliRunner().invoke(command, ["update", *runs[:2], str(file)])
+    assert (told.exit_code, told.output) == (0, f"{file}: 0 kept, 1 new (write down why, in place of TODO)\n")
+    (entry,) = load_baseline(file, date.min).deviations.values()
+    assert entry.sometimes == "1 of 2"
 
 
 @pytest.mark.parametrize(

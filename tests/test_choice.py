@@ -12,8 +12,10 @@ from forkproof.adapters import registry
 from forkproof.adapters.choice import Choice
 from forkproof.adapters.errors import UnknownHarness
 from forkproof.adapters.registry import Entry
-from forkproof.conformance.baseline import BaselineError, check_baseline, load_baseline, write_baseline
+from forkproof.conformance.baseline import BaselineError, check_baseline, load_baseline
+from forkproof.conformance.baseline_update import write_baseline
 from forkproof.conformance.contract import ContractError, load_contract
+from forkproof.conformance.verdict import CheckResult, Verdict
 
 
 @pytest.mark.parametrize(
@@ -84,11 +86,9 @@ def test_core_is_a_proper_part_of_the_contract_and_extended_all_of_it() -> None:
 
 def test_a_baseline_is_of_one_variant_and_can_be_narrowed_to_a_profile(tmp_path: Path) -> None:
     file = tmp_path / "deviations.yaml"
-    rows = [
-        {"id": f"cut/a::{check}", "verdict": "FAIL", "fingerprint": "0" * 12, "reason": "it was seen"}
-        for check in ("CUT-1", "CUT-1#2", "invariant/ISO-1", "NAV-1")
-    ]
-    write_baseline(file, "codex", "1.0.0", rows, "legacy")
+    failed = CheckResult("cut/a::CUT-1", "cut/a", "CUT-1", "MUST", 0, Verdict.FAIL, "it was seen", fingerprint="0" * 12)
+    seen = [replace(failed, id=f"cut/a::{check}") for check in ("CUT-1", "CUT-1#2", "invariant/ISO-1", "NAV-1")]
+    write_baseline(file, "codex", "1.0.0", [seen], "legacy")
     check_baseline(file, "codex", "legacy")
     with pytest.raises(BaselineError, match="for codex as legacy, the run is for its default"):
         check_baseline(file, "codex")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from forkproof.conformance.cli.wording import fail
 
 if TYPE_CHECKING:
     from forkproof.reports.runlog import RunRecord
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["baseline"]
 
 EXAMPLES = """\b
-Example:
+Examples:
   forkproof run codex --out out/codex
   forkproof baseline update out/codex adapters/codex/deviations.yaml
 
@@ -22,9 +23,9 @@ New entries get a reason that begins with TODO: look at the wire log in run.json
 who is wrong, then write the reason down. A run with a baseline that has a TODO fails.
 
 \b
-A race shows in some runs only. Play it some times, and say so in its entry; it may pass then:
-  sometimes: 3 of 8          # failed in 3 plays of 8
-  or: [0123456789ab]         # fingerprints of other ways in which it failed
+A race of the harness is lost in some runs only. From several runs, whole ones or of the traces that
+vary, its entry says in how many plays it failed (`sometimes: 3 of 8`); it may pass then:
+  forkproof baseline update out/kimi-1 out/kimi-2 out/kimi-3 kimi-code.yaml
 """
 
 
@@ -34,33 +35,27 @@ def baseline() -> None:
 
 
 @baseline.command(epilog=EXAMPLES)
-@click.argument("run", type=click.Path(exists=True))
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True))
 @click.argument("file", type=click.Path(dir_okay=False))
-def update(run: str, file: str) -> None:
-    """Write the failures of RUN (a folder or a run.jsonl) to FILE, keeping the reasons that still hold.
+def update(runs: tuple[str, ...], file: str) -> None:
+    """Write the failures of each RUN (a folder or a run.jsonl) to FILE, keeping the reasons that still hold.
 
-    Entries of checks that pass now, or that this run did not have, are taken out; a race's (`sometimes`) stay.
+    Entries of checks that pass now, or that no run had, are taken out; those of a race stay.
     """
-    from forkproof.conformance.baseline import BaselineError, write_baseline
+    from forkproof.conformance.baseline import BaselineError
+    from forkproof.conformance.baseline_update import write_baseline
     from forkproof.reports.runlog import RunLogError
 
     try:
-        record = _whole(Path(run))
-        rows = [
-            {"id": c.id, "verdict": c.verdict, "fingerprint": c.fingerprint, "reason": c.reason}
-            for c in record.checks
-            if c.verdict in {"FAIL", "XFAIL", "UNTESTABLE", "TIMEOUT", "CRASH"}
-        ]
-        passed = {c.id for c in record.checks if c.verdict == "PASS"}
-        stamp, variant = record.started.harness, record.started.adapter.variant
-        kept, fresh = write_baseline(Path(file), stamp.name, stamp.version, rows, variant, passed)
+        records = [_complete(Path(run)) for run in runs]
+        ((harness, version, variant),) = _driven(records)
+        kept, fresh = write_baseline(Path(file), harness, version, [record.checks for record in records], variant)
     except (BaselineError, RunLogError) as error:
-        click.echo(f"forkproof: error: {error}", err=True)
-        sys.exit(3)
+        fail(str(error))
     click.echo(f"{file}: {kept} kept, {fresh} new" + (" (write down why, in place of TODO)" if fresh else ""))
 
 
-def _whole(run: Path) -> RunRecord:
+def _complete(run: Path) -> RunRecord:
     """The record of a complete run: only that can say what is known."""
     from forkproof.conformance.baseline import BaselineError
     from forkproof.reports.runlog import read
@@ -69,3 +64,14 @@ def _whole(run: Path) -> RunRecord:
     if not record.complete:
         raise BaselineError(f"{run}: the run is not complete, so it can't say what is known")
     return record
+
+
+def _driven(records: list[RunRecord]) -> set[tuple[str, str, str]]:
+    """The one harness, version and variant that all these runs drove. Raises `BaselineError`."""
+    from forkproof.conformance.baseline import BaselineError
+
+    found = {(r.started.harness.name, r.started.harness.version, r.started.adapter.variant) for r in records}
+    if len(found) > 1:
+        told = " and ".join(" ".join(filter(None, each)) for each in sorted(found))
+        raise BaselineError(f"the runs are of {told}: a baseline is of one harness, in one version and variant")
+    return found
