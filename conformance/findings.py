@@ -155,9 +155,11 @@ def _finding(number: int, finding: Finding, runs: Sequence[str], contract: Contr
 
 def _races(finding: Finding) -> list[str]:
     """How often it was seen, where it does not show in each play."""
-    often = {check.id: check.baseline.sometimes for check in finding.checks if check.baseline}
-    told = [f"`{id_}` in {plays} plays" for id_, plays in often.items() if plays]
-    return [f"- A race: {', '.join(told)}"] if told else []
+    often: dict[str, list[str]] = {}
+    for check in finding.checks:
+        if check.baseline and check.baseline.sometimes:
+            often.setdefault(check.baseline.sometimes, []).append(f"`{check.id}`")
+    return [f"- A race, seen in {plays} plays: {', '.join(checks)}" for plays, checks in often.items()]
 
 
 def _named(traces: Iterable[str]) -> str:

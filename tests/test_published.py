@@ -293,7 +293,7 @@ def test_what_can_not_be_judged_stands_apart_from_what_fails(whole: RunRecord, t
     first, second = text.split("\n### ")[1:]
     assert first.startswith("1. REC-1 (MUST, core)\n")
     assert "- Can't be judged because of it: ISO-1\n" in first
-    assert f"- A race: `{lost}` in 3 of 8 plays\n" in first
+    assert f"- A race, seen in 3 of 8 plays: `{lost}`\n" in first
     assert "- Also: " not in first
     assert second.startswith("2. CUT-1 (MUST, core; can't be judged)\n")
 
