@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from forkproof.adapters.environment import TAG
 from forkproof.adapters.orphanage import ORPHANAGE
-from forkproof.adapters.proctable import Row, content, rows
+from forkproof.adapters.proctable import Row, content, lives, rows
 
 if TYPE_CHECKING:
     import psutil
@@ -102,14 +102,7 @@ def _tag(pid: int, began: int) -> str | None:
 
 def alive(processes: Iterable[psutil.Process]) -> tuple[int, ...]:
     """The pids of those that still run."""
-    import psutil
-
-    running = []
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-                running.append(process.pid)
-    return tuple(running)
+    return tuple(process.pid for process in processes if process.is_running() and lives(process.pid))
 
 
 def send_signal(processes: Iterable[psutil.Process], number: signal.Signals) -> None:

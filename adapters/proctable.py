@@ -7,12 +7,16 @@ import os
 import sys
 from dataclasses import dataclass
 
-__all__ = ["Row", "content", "rows"]
+__all__ = ["Row", "content", "lives", "rows"]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`began` is when the process started, in clock ticks: with the pid it names one process for ever; 0 if unknown."""
+    """`began` is when the process started, in clock ticks: with the pid it names one process for ever; 0 if unknown.
+
+    `zombie`: it has ended, and nobody has collected it yet. A process whose first thread has ended shows the same state
+    as long as another one runs, and is none: it lives, and can't be collected.
+    """
 
     parent: int
     zombie: bool
@@ -42,11 +46,21 @@ def _row(pid: int, session: int) -> Row:
     import psutil
 
     if sys.platform == "linux":
-        # After the name in parentheses, which may hold anything: state, parent, and as the 20th word the start.
+        # After the name in parentheses, which may hold anything: state, parent, and as the 18th and the 20th word the
+        # number of threads and the start.
         words = content(f"/proc/{pid}/stat").rpartition(b")")[2].split(maxsplit=20)
-        return Row(int(words[1]), words[0] == b"Z", session, int(words[19]))
+        return Row(int(words[1]), words[0] == b"Z" and int(words[17]) <= 1, session, int(words[19]))
     process = psutil.Process(pid)
     return Row(process.ppid() or 0, process.status() == psutil.STATUS_ZOMBIE, session, 0)
+
+
+def lives(pid: int) -> bool:
+    """Whether there is a process of this id that has not ended."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error, OSError):
+        return not _row(pid, 0).zombie
+    return False
 
 
 def content(file: str) -> bytes:

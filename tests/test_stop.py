@@ -88,6 +88,23 @@ def test_a_grandchild_of_a_harness_that_exited_is_ended(tmp_path: Path, how: str
     asyncio.run(scene())
 
 
+def test_a_process_without_its_first_thread_lives(tmp_path: Path) -> None:
+    """It looks like a zombie, and is ended and collected like any other.
+
+    Seen with Claude Code, whose threads end after the first one: each restart left a zombie that nobody collected.
+    """
+
+    async def scene() -> None:
+        async with nasty(tmp_path, "headless", stop_within=LONG) as process:
+            grandchild = int(await first_words(process))
+            assert await asyncio.wait_for(process.exited(), 60) == 0
+            assert psutil.Process(grandchild).status() == psutil.STATUS_ZOMBIE
+            assert process.leftovers() == (grandchild,)
+        assert not psutil.pid_exists(grandchild)
+
+    asyncio.run(scene())
+
+
 def test_a_deaf_child_in_its_own_session_is_ended_with_its_parent(tmp_path: Path) -> None:
     """What the tree of parents showed before the harness exited is remembered, and killed if TERM does not do."""
 

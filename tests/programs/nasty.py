@@ -42,6 +42,31 @@ def abandon(how: str) -> None:
     say(os.read(read, 32).decode() + "\n")
 
 
+def headless() -> None:
+    """Leave a grandchild whose first thread has ended and whose second one lives on; print its pid."""
+    import ctypes
+    import threading
+    import time
+    from pathlib import Path
+
+    read, write = os.pipe()
+
+    def live_on() -> None:
+        while Path("/proc/self/stat").read_bytes().rpartition(b") ")[2][:1] != b"Z":
+            time.sleep(0.01)
+        os.write(write, str(os.getpid()).encode())
+        time.sleep(1000)
+
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            threading.Thread(target=live_on).start()
+            ctypes.CDLL(None).pthread_exit(None)
+        os._exit(0)
+    os.wait()
+    say(os.read(read, 32).decode() + "\n")
+
+
 def nursery() -> None:
     """Start a deaf child in a session of its own, print its pid, and live until the input ends; then leave it."""
     child = os.fork()
