@@ -128,9 +128,10 @@ def test_is_frozen() -> None:
 
 
 def test_kinds_tells_what_an_expectation_expects() -> None:
-    """A kind counts when it is given, also where its value is empty or zero; `when` is no kind."""
+    """A kind counts when it is given, also where its value is empty or zero; `when` is no kind, null is none."""
     wanted = Expectation(when={"busy_source": ("wait",)}, files={}, requests=0, prompt=())
     assert wanted.kinds() == ("prompt", "files", "requests")
+    assert Expectation(files={}, stop=None).kinds() == ("files",)
 
 
 @given(

@@ -122,7 +122,8 @@ class Expectation(TreeExpectations, DurableExpectations):
 
     def kinds(self) -> tuple[str, ...]:
         """The kinds of expectation that are set, in the language's order."""
-        return tuple(kind for kind in EXPECTATION_KINDS if getattr(self, kind) is not None)
+        given = self.model_fields_set  # one or two of some sixty: to ask the model for each of the others is slow
+        return tuple(kind for kind in EXPECTATION_KINDS if kind in given and getattr(self, kind) is not None)
 
     @model_validator(mode="after")
     def _checks_something(self) -> Expectation:
