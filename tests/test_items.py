@@ -37,6 +37,14 @@ def test_a_marker_of_another_run_is_told_apart() -> None:
     assert MARKERS.call_name(other.call_id("edit")) == "foreign/edit"
 
 
+def test_one_text_is_read_anew_in_each_role_and_by_each_run() -> None:
+    """A text that was read before, as somebody else's words or by another run, is not taken for that again."""
+    said = Text(MARKERS.mark("Go.", "plan.user"))
+    for markers, name in ((MARKERS, "plan.user"), (Markers("000000"), "foreign/plan.user"), (MARKERS, "plan.user")):
+        seen = items_of(prompt(Message("user", (said,)), Message("assistant", (said,))), markers)
+        assert [(item.name, item.role) for item in seen] == [(name, "user"), (name, "assistant")]
+
+
 def test_nonces_differ_by_seed_trace_and_part() -> None:
     """The same seed gives the same nonce; another seed, trace or part gives another."""
     nonces = {nonce_for(s, t, p) for s in (1, 2) for t in ("a", "b") for p in ("main", "without-alt")}

@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from forkproof.adapters.model.given import Given
-from forkproof.adapters.model.markers import Markers
+from forkproof.adapters.model.markers import Markers, may_hold
 from forkproof.adapters.prompt import Blob, Message, Prompt, Reasoning, Text, ToolCall, ToolResult
 
 __all__ = ["Item", "items_of", "newest_user"]
@@ -50,7 +51,7 @@ def items_of(prompt: Prompt, markers: Markers, given: Given | None = None) -> tu
         for part in message.parts:
             match part:
                 case Text(content):
-                    found.extend(_in_text(content, message, markers))
+                    found.extend(_in_text(content, message.role, markers) if may_hold(content) else ())
                 case ToolCall(id_, tool, _):
                     gone = (item.name.removesuffix(".call") for item in found)
                     called[id_] = given.call_name(part, gone) or _called(part, markers) or f"unknown-{tool}"
@@ -71,7 +72,13 @@ def newest_user(items: tuple[Item, ...]) -> str | None:
     return next((i.name.removesuffix(".user") for i in reversed(items) if i.name.endswith(".user")), None)
 
 
-def _in_text(content: str, message: Message, markers: Markers) -> Iterator[Item]:
+@lru_cache(maxsize=512)
+def _in_text(content: str, role: str, markers: Markers) -> tuple[Item, ...]:
+    """The items of a text; kept for a while, as a conversation is sent again with each of its requests."""
+    return tuple(_read(content, role, markers))
+
+
+def _read(content: str, role: str, markers: Markers) -> Iterator[Item]:
     # A harness may serialise tool outputs into text (a summary request does): the marks of one call make one item.
     pending: dict[str, str] = {}
     rest = content
@@ -81,12 +88,12 @@ def _in_text(content: str, message: Message, markers: Markers) -> Iterator[Item]
             pending[call] = _TOOL_MARKS[mark]
             if mark == "start":
                 continue
-            yield Item(f"{call}.result", message.role, pending.pop(call))
+            yield Item(f"{call}.result", role, pending.pop(call))
         else:
             said, _, rest = rest.partition(markers.tag(name))
-            yield Item(name, message.role, said=said)
+            yield Item(name, role, said=said)
     for call, status in pending.items():
-        yield Item(f"{call}.result", message.role, status)
+        yield Item(f"{call}.result", role, status)
 
 
 def _called(call: ToolCall, markers: Markers) -> str | None:

@@ -12,7 +12,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-__all__ = ["Markers", "nonce_for"]
+__all__ = ["Markers", "may_hold", "nonce_for"]
 
 _MARKER = re.compile(r"\[fp([0-9a-f]{6})((?:\.[a-z0-9-]+)+)\]")
 _CALL_ID = re.compile(r"^call_fp([0-9a-f]{6})_([a-z][a-z0-9-]*)$")
@@ -21,6 +21,11 @@ _CALL_ID = re.compile(r"^call_fp([0-9a-f]{6})_([a-z][a-z0-9-]*)$")
 def nonce_for(seed: int, slug: str, part: str) -> str:
     """Six hex digits for one part (the trace itself, or a control run) of one trace in one run."""
     return hashlib.sha256(f"{seed}/{slug}/{part}".encode()).hexdigest()[:6]
+
+
+def may_hold(text: str) -> bool:
+    """Whether a marker may stand in the text, of whichever nonce."""
+    return "[fp" in text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Markers:
 
     def find(self, text: str) -> list[str]:
         """Every marker's name in the text, in order; those of another nonce come as `foreign/NAME`."""
-        if "[fp" not in text:
+        if not may_hold(text):
             return []
         return [
             name[1:] if nonce == self.nonce else f"foreign/{name[1:]}"
