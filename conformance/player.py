@@ -186,16 +186,19 @@ class PartPlayer:
             seen = replace(seen, outcome="blocked", reason=str(blocked))
         source = getattr(step, "in_", None)
         directory = self.part.directory_of(label, source if isinstance(source, str) else "main")
-        files = self.stage.world.read(directory) if directory else None
-        runs = own_counters(self.stage.world.runs(), self.script.markers)
-        person = self.person
-        seen = replace(seen, asked=tuple(person.asked), hooks=tuple(person.hook_runs), unanswered=person.unanswered())
-        state = await read_state(self, index, label)
-        readings = await read(self, label, self._wanted[index])
-        processes = self._processes(index)
-        self.part.steps.append(
-            replace(seen, files=files, runs=runs, state=state, readings=readings, processes=processes)
+        world, person = self.stage.world, self.person
+        seen = replace(
+            seen,
+            files=world.read(directory) if directory else None,
+            runs=own_counters(world.runs(), self.script.markers),
+            asked=tuple(person.asked),
+            hooks=tuple(person.hook_runs),
+            unanswered=person.unanswered(),
+            state=await read_state(self, index, label),
+            readings=await read(self, label, self._wanted[index]),
+            processes=self._processes(index),
         )
+        self.part.steps.append(seen)
 
     def _processes(self, index: int) -> Mapping[str, int]:
         """How many background processes of each name run, where the step looks at them."""

@@ -43,7 +43,8 @@ def bland_for(adapter: object) -> ModelReply:
     A title that can't be read is asked for again with every prompt, at a time of the harness's own: such a request in
     the step of a fork would look like the fork's.
     """
-    return ModelReply((Say(adapter.bland),)) if isinstance(adapter, Titled) and adapter.bland else BLAND
+    bland = adapter.bland if isinstance(adapter, Titled) else ""
+    return ModelReply((Say(bland),)) if bland else BLAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +169,14 @@ class ScriptedModel:
             asked = replace(asked, tools=read.tools)  # a thread keeps them, as it keeps the messages
         kind, turn, index, reply = self._choose(read, items)
         sent = len(items_of(asked, self.markers, self.given)) if continues else len(items)
-        seen = SeenRequest(len(self.requests), self.step, kind, turn, index, items, asked, request.path, sent)
+        number, step, path = len(self.requests), self.step, request.path
         if refused is not None:
-            self.requests.append(replace(seen, reply=None, refused=str(refused)))
-            return ModelReply(status=refused.status, message=str(refused), code=refused.code)
+            no = str(refused)
+            self.requests.append(SeenRequest(number, step, kind, turn, None, items, asked, path, sent, refused=no))
+            return ModelReply(status=refused.status, message=no, code=refused.code)
         stored = self.store.keep(asked, read, reply) if reply.status == 200 else ""  # noqa: PLR2004  # HTTP's OK
-        self.requests.append(replace(seen, stored=self.store.place(asked.stored, stored)))
+        place = self.store.place(asked.stored, stored)
+        self.requests.append(SeenRequest(number, step, kind, turn, index, items, asked, path, sent, place))
         self.produced.update(i.name for i in items if i.name.removesuffix(".user") in self._steered)
         self._produce(reply)
         self.given.add(reply, asked, self.markers)

@@ -32,10 +32,16 @@ async def _fork(player: PartPlayer, step: ForkStep, seen: StepSeen) -> StepSeen:
         directory = player.stage.world.reserve(f"{part.name}-{step.fork}")
         if step.copying == "blocked":
             player.stage.world.block(directory)
-    operation = Fork(
-        source, part.cut(step, label), step.workspace, directory, exists=known, settings=chosen(step.settings)
+    operation = part.forks[step.fork] = Fork(
+        source,
+        part.cut(step, label),
+        step.workspace,
+        directory,
+        exists=known,
+        settings=chosen(step.settings),
+        request=part.request(step.fork),
+        dies=step.dies,
     )
-    operation = part.forks[step.fork] = replace(operation, request=part.request(step.fork), dies=step.dies)
     if step.dies:
         # Nobody hears what came of it: a later `retry` may find the child there.
         part.prepare_child(step, label, directory)
