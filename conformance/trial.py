@@ -110,8 +110,7 @@ class Observer:
     """Plays the parts of one trace in turn and keeps what each of them saw.
 
     `missing` says whether the trace does not apply to this harness, so that no process needs to be started for it;
-    `nonces` are those of all parts. `settled` tells, after `run`, whether all came to its end in order, so that nothing
-    of the trace still runs.
+    `settled` tells, after `run`, whether all came to its end in order, so that nothing of the trace still runs.
     """
 
     def __init__(self, adapter: Adapter, trace: Trace, slug: str, seed: int) -> None:
@@ -125,10 +124,15 @@ class Observer:
         self._error: AdapterError | None = None
         self.missing = not set(trace.needs) <= self._description.capabilities
         self.settled = False
-        parts = ("main", *map(_control, control_sets(trace)))
-        self.nonces = frozenset(nonce_for(seed, slug, part) for part in parts)
+        self._control_sets = control_sets(trace)
         self.model = CurrentScript(self._script("main"), self._description.models)
         self.person = CurrentPerson(ScriptedPerson(self.model.script.markers))
+
+    @property
+    def nonces(self) -> frozenset[str]:
+        """The nonces of all parts."""
+        parts = ("main", *map(_control, self._control_sets))
+        return frozenset(nonce_for(self._seed, self._slug, part) for part in parts)
 
     def trial(self, root: Path, endpoint: Endpoint | None, deadlines: Deadlines) -> Trial:
         """What the adapter gets for this trace."""
@@ -159,7 +163,7 @@ class Observer:
             self._main = PartPlayer(stage, self._trace, self.model.script, kept, "main")
             await self._main.play(probed(self._trace))
             settled = self._main.settled
-            for without in control_sets(self._trace):
+            for without in self._control_sets:
                 name = _control(without)
                 self.model.script = self._script(name)
                 kept = kept_steps(self._trace, without)

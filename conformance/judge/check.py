@@ -59,10 +59,14 @@ _Outcome = tuple[Verdict, Finding]
 
 
 def judge(
-    trace: Trace, checks: Sequence[Judged], observation: Observation, contract: Contract
+    trace: Trace,
+    checks: Sequence[Judged],
+    observation: Observation,
+    contract: Contract,
+    histories: Histories | None = None,
 ) -> tuple[CheckResult, ...]:
-    """One result for each check, in their order."""
-    histories = Histories.of(trace)
+    """One result for each check, in their order. `histories` are the trace's, for who has read them off already."""
+    histories = histories or Histories.of(trace)
     return tuple(
         _invariant(check, trace, histories, observation, contract)
         if isinstance(check, InvariantCheck)
