@@ -18,7 +18,7 @@ from forkproof.conformance.contract import load_contract
 from forkproof.conformance.judge import judge
 from forkproof.conformance.trace.checks import check_ids
 from forkproof.conformance.trace.load import discover, load
-from forkproof.conformance.trial import observe
+from forkproof.conformance.trial import observe, run_to_end
 
 BAR = 300
 
@@ -38,7 +38,7 @@ def main() -> None:
         for number in range(rounds + 1):
             for loaded, checks in plans:
                 start = time.process_time()
-                seen = runner.run(observe(create(), loaded.trace, loaded.slug, number, Deadlines()))
+                seen = run_to_end(runner, observe(create(), loaded.trace, loaded.slug, number, Deadlines()))
                 judge(loaded.trace, checks, seen, contract)
                 if number:  # the first round warms up
                     spent[loaded.slug] += time.process_time() - start
