@@ -20,6 +20,8 @@ from forkproof.adapters.prompt import Blob, Message, Prompt, Reasoning, Text, To
 __all__ = ["Item", "items_of", "newest_user"]
 
 _TOOL_MARKS = {"start": "unfinished", "end": "done", "failed": "failed"}
+_SMALL = 64 * 1024
+"""Characters of a text whose items are kept; a larger one is read again, so that it can be let go of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def items_of(prompt: Prompt, markers: Markers, given: Given | None = None) -> tu
         for part in message.parts:
             match part:
                 case Text(content):
-                    found.extend(_in_text(content, message.role, markers) if may_hold(content) else ())
+                    found.extend(_in_text(content, message.role, markers))
                 case ToolCall(id_, tool, _):
                     gone = (item.name.removesuffix(".call") for item in found)
                     called[id_] = given.call_name(part, gone) or _called(part, markers) or f"unknown-{tool}"
@@ -72,9 +74,16 @@ def newest_user(items: tuple[Item, ...]) -> str | None:
     return next((i.name.removesuffix(".user") for i in reversed(items) if i.name.endswith(".user")), None)
 
 
-@lru_cache(maxsize=512)
 def _in_text(content: str, role: str, markers: Markers) -> tuple[Item, ...]:
-    """The items of a text; kept for a while, as a conversation is sent again with each of its requests."""
+    """The items of a text."""
+    if not may_hold(content):
+        return ()
+    return _kept(content, role, markers) if len(content) <= _SMALL else tuple(_read(content, role, markers))
+
+
+@lru_cache(maxsize=512)
+def _kept(content: str, role: str, markers: Markers) -> tuple[Item, ...]:
+    """The items of a text, kept for a while: a conversation is sent again with each of its requests."""
     return tuple(_read(content, role, markers))
 
 
