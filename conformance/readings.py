@@ -21,7 +21,7 @@ __all__ = ["NOTHING", "Readings", "Wanted", "names_in", "wanted_readings"]
 _WORD_OF: Final[Mapping[str, str]] = {
     **dict.fromkeys(("entries", "entries_have", "entry", "leaf"), "entries"),
     **dict.fromkeys(("paths", "labels"), "tree"),
-    "history": "history",
+    **dict.fromkeys(("history", "shown_as_sent"), "history"),
     "cut_points": "points",
     **dict.fromkeys(("sessions", "lineage", "titles_differ"), "sessions"),
 }

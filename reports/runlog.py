@@ -245,7 +245,8 @@ def _event(file: Path, number: int, line: bytes) -> Event:
 def _check_version(file: Path, data: JsonObject) -> None:
     version = data.get("schema") if isinstance(data, dict) else None
     if version not in (None, *READABLE_VERSIONS):
-        readable = " and ".join(map(str, READABLE_VERSIONS))
+        *older, newest = map(str, READABLE_VERSIONS)
+        readable = f"{', '.join(older)} and {newest}"
         raise UnreadableRun(
             f"{file}:1: the record's schema is version {version}, this forkproof reads versions {readable}",
             "read it with the version of forkproof that the first line names as `suite`",

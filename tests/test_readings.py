@@ -6,10 +6,21 @@ from typing import Any
 
 import pytest
 
+from forkproof.adapters.model.items import items_of
 from forkproof.adapters.model.markers import Markers
-from forkproof.adapters.prompt import Message, Text
+from forkproof.adapters.model.script import SeenRequest
+from forkproof.adapters.prompt import Message, Prompt, Text
 from forkproof.adapters.protocol import Description, Refused, Unsupported
-from forkproof.adapters.readings import CutPoint, CutPointsRead, EntriesRead, Entry, SessionsRead, TreeNode, TreeRead
+from forkproof.adapters.readings import (
+    CutPoint,
+    CutPointsRead,
+    EntriesRead,
+    Entry,
+    HistoryRead,
+    SessionsRead,
+    TreeNode,
+    TreeRead,
+)
 from forkproof.conformance.judge import RULES
 from forkproof.conformance.judge.finding import Case, Finding
 from forkproof.conformance.observation import Observation, PartSeen, StepSeen
@@ -31,7 +42,8 @@ def _entry(id_: str, parent: str | None, *items: str, at: float | None = 1) -> E
 
 def _judge(kind: str, value: Any, **read: Any) -> Finding:
     none: dict[str, str] = {}
-    part = PartSeen(MARKERS.nonce, (), (), frozenset(), {"main": "s1"}, none, {}, {}, none, none)
+    requests = tuple(read.pop("requests", ()))
+    part = PartSeen(MARKERS.nonce, (), requests, frozenset(), {"main": "s1"}, none, {}, {}, none, none)
     seen = StepSeen(0, read.pop("key", "check"), "main", "main", "done", readings=Readings(read))
     observation = Observation("t", Description("h", "1", "w", frozenset()), part, {})
     expectation = Expectation.model_validate({kind: value})
@@ -105,6 +117,31 @@ def test_a_label_says_when_it_was_set() -> None:
     assert _judge("labels", {"a.user": "good"}, tree=tree("bad", 6)).status == "bad"
     assert _judge("labels", {}, tree=tree(told, 6)).status == "bad"
     assert _judge("labels", {}, tree=tree(None, None)).status == "ok"
+
+
+def _sent(*items: str) -> SeenRequest:
+    prompt = Prompt((Message("user", tuple(Text(MARKERS.mark("x", item)) for item in items)),))
+    return SeenRequest(0, 0, "turn", "main", 0, items_of(prompt, MARKERS), prompt, "/v1")
+
+
+@pytest.mark.parametrize(
+    ("shown", "status"),
+    [
+        (["a.user", "b.result", "a.result"], "ok"),
+        (["a.user", "b.result", "a.result", "a.say"], "ok"),
+        (["a.user", "a.result", "b.result", "a.say"], "bad"),
+        (["a.user", "b.result", "a.say"], "bad"),
+        (["a.user"], "bad"),
+        ([], "bad"),
+    ],
+)
+def test_a_history_is_shown_as_it_was_sent(shown: list[str], status: str) -> None:
+    """TRE-3: whatever order the request has; what was said since stands behind."""
+    history = HistoryRead(tuple(Message("user", (Text(MARKERS.mark("x", item)),)) for item in shown))
+    requests = [_sent("a.user"), _sent("a.user", "b.result", "a.result")]
+    assert _judge("shown_as_sent", value=True, history=history, requests=requests).status == status
+    assert _judge("shown_as_sent", value=True, history=history).status == "untestable"
+    assert _judge("shown_as_sent", value=True, history=Unsupported("none"), requests=requests).status == "unobservable"
 
 
 def test_cut_points_bear_their_texts_and_their_entries_ids() -> None:

@@ -230,8 +230,8 @@ HEADER, *REST = (encode(e) for e in sample.green())
         ([HEADER, *REST, REST[0]], rf":{len(REST) + 2}: stands after the end"),
         ([HEADER, *REST[:2], *REST[3:]], r":13: the end counts .*5 PASS; the lines before it hold .*4 PASS"),
         (
-            [HEADER.replace('"schema":2', '"schema":3'), *REST],
-            r":1: the record's schema is version 3, .* reads versions 1 and 2",
+            [HEADER.replace('"schema":3', '"schema":4'), *REST],
+            r":1: the record's schema is version 4, .* reads versions 1, 2 and 3",
         ),
         ([HEADER, "\N{LATIN SMALL LETTER E WITH ACUTE}", *REST], r":2: not JSON"),
     ],

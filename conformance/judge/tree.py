@@ -107,11 +107,31 @@ def leaf(case: Case) -> Finding:
 
 def history(case: Case) -> Finding:
     """The conversation that the session shows."""
+    seen = _history(case)
+    return seen if isinstance(seen, Finding) else _same(case.expectation.history or (), seen, "the history")
+
+
+def shown_as_sent(case: Case) -> Finding:
+    """The conversation that the session shows begins with what the model was sent last, in the order of the request.
+
+    What was said since then stands behind it. Which order that is, of results of parallel calls for one, is the
+    harness's own matter: the clause asks that the two views agree (TRE-3).
+    """
+    shown = _history(case)
+    if isinstance(shown, Finding):
+        return shown
+    requests = case.part.requests_of(case.step.name)
+    if not requests:
+        return untestable(f"turn {case.step.name} sent no request to the model")
+    sent = [item.name for item in requests[-1].items]
+    return _same(sent, shown[: len(sent)], "the history")
+
+
+def _history(case: Case) -> list[str] | Finding:
     read = answered(case.step.readings.read.get("history"), HistoryRead)
     if isinstance(read, Finding):
         return read
-    seen = [name for message in read.messages for name in _names(message, case)]
-    return _same(case.expectation.history or (), seen, "the history")
+    return [name for message in read.messages for name in _names(message, case)]
 
 
 def cut_points(case: Case) -> Finding:
@@ -209,6 +229,7 @@ RULES: Mapping[str, Rule] = {
     "entry": entry,
     "leaf": leaf,
     "history": history,
+    "shown_as_sent": shown_as_sent,
     "cut_points": cut_points,
     "sessions": sessions,
     "summarized": summarized,

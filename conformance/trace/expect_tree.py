@@ -18,8 +18,8 @@ Place: TypeAlias = ItemName | Literal["none"]
 """An entry by an item that it holds; `none` where there is nothing before."""
 
 TREE_KINDS = (
-    "entries", "entries_have", "entries_since", "unknown_cursor", "entry", "leaf", "paths", "history", "cut_points",
-    "sessions", "labels", "summarized",
+    "entries", "entries_have", "entries_since", "unknown_cursor", "entry", "leaf", "paths", "history", "shown_as_sent",
+    "cut_points", "sessions", "labels", "summarized",
 )  # fmt: skip
 
 
@@ -46,8 +46,10 @@ class TreeExpectations(TraceModel):
     entries: the whole listing, in order; entries_have: items in it. entries_since: per cursor, an item, all that is
     listed after it. unknown_cursor: what listing since an entry that never was comes to. entry: what one entry is
     behind. leaf: where the session stands. paths: every path from a root to a leaf. history: the conversation that is
-    shown. cut_points: the user messages that are offered as cut points, with their texts. sessions: the ones listed.
-    labels: every label that shows, by the item whose entry bears it. summarized: what the branch summary was made of.
+    shown. shown_as_sent: the conversation that is shown begins with all that the session's last request holds, in its
+    order, whatever that is. cut_points: the user messages that are offered as cut points, with their texts. sessions:
+    the ones listed. labels: every label that shows, by the item whose entry bears it. summarized: what the branch
+    summary was made of.
     """
 
     entries: Many[ItemName] | None = None
@@ -58,6 +60,7 @@ class TreeExpectations(TraceModel):
     leaf: Place | None = None
     paths: Annotated[Many[Annotated[Many[ItemName], Field(min_length=1)]], Field(min_length=1)] | None = None
     history: Many[ItemName] | None = None
+    shown_as_sent: Literal[True] | None = None
     cut_points: dict[ItemName, str] | None = None
     sessions: Annotated[Many[Name], Field(min_length=1)] | None = None
     labels: dict[ItemName, str] | None = None

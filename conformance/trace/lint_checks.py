@@ -45,7 +45,7 @@ _STEPS_OF: Mapping[str, tuple[str, ...]] = {
     "boundary_note": ("check of a child agent",),
     "accounts_for": ("restore",),
     "revision_differs_from": ("fork",),
-    **dict.fromkeys(("prompt_once", "settings", "offered"), ("turn", "await")),
+    **dict.fromkeys(("prompt_once", "settings", "offered", "shown_as_sent"), ("turn", "await")),
     "summary_covers": ("compact", "await"),
     "pending": ("fork",),
     "summarized": ("branch",),

@@ -21,7 +21,7 @@ __all__ = ["needs_of_reading", "needs_of_step", "tree_items", "tree_steps"]
 _READINGS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("entries", "entries_have", "entries_since", "unknown_cursor", "entry", "leaf"), "entries"),
     **dict.fromkeys(("paths", "labels"), "tree"),
-    "history": "history",
+    **dict.fromkeys(("history", "shown_as_sent"), "history"),
     "cut_points": "fork.points",
     **dict.fromkeys(("sessions", "lineage", "titles_differ"), "sessions"),
 }
