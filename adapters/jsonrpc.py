@@ -82,11 +82,11 @@ class Peer(LineTalk):
         """
         self._last_id += 1
         number = self._last_id
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Any] = self._loop.create_future()
         self._pending[number] = answer
         try:
             self._send({"id": number, "method": method, "params": params})
-            return await self.attend(answer, deadline, method)
+            return await self.answered(answer, deadline, method)
         finally:
             del self._pending[number]
 
@@ -114,9 +114,7 @@ class Peer(LineTalk):
         match message:
             case {"method": str(method), "id": int() | str() as number}:
                 self._understood += 1
-                task = asyncio.create_task(self._answer(number, method, message.get("params")))
-                self._handlers.add(task)
-                task.add_done_callback(self._handlers.discard)
+                self._handlers.add(self._loop.create_task(self._answer(number, method, message.get("params"))))
             case {"method": str(method)} if message.get("id") is None:
                 self._understood += 1
                 self._on_notification(method, message.get("params"))
@@ -140,6 +138,15 @@ class Peer(LineTalk):
             answer.set_exception(RpcError(0, str(error)))
 
     async def _answer(self, number: int | str, method: str, params: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  # a coroutine runs in a task
+        try:
+            await self._give_answer(number, method, params)
+        finally:
+            # Not by a callback of the task, which would cost a pass of the loop for every request.
+            self._handlers.discard(task)
+
+    async def _give_answer(self, number: int | str, method: str, params: Any) -> None:
         try:
             answer: Message = {"result": await self._on_request(method, params)}
         except RpcError as error:

@@ -12,6 +12,7 @@ import os
 import re
 import select
 import time
+from collections.abc import Callable
 
 __all__ = ["CHUNK", "BacklogError", "Inlet", "Outlet", "Tail"]
 
@@ -109,90 +110,114 @@ class Inlet(_Pipe):
 
 
 class Outlet(_Pipe):
-    """The harness's standard output, read when asked for: what nobody reads stays in the pipe and takes no memory."""
+    """The harness's standard output, read when asked for: what nobody reads stays in the pipe and takes no memory.
+
+    Either somebody listens, or somebody reads; nobody does both at once.
+    """
 
     def __init__(self, fd: int) -> None:
         super().__init__(fd)
+        self._take: Callable[[bytes], None] | None = None
         self._waiter: asyncio.Future[None] | None = None
-        self._watched = False
         self._writer_gone = False
         self.at_end_of_file = False
 
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        """From now on hand over what arrives, at most `CHUNK` at a time; no bytes at the end, which `read` names."""
+        self._take = take
+        if self._writer_gone or self.closed:
+            self._loop.call_soon(self._hand_over)
+        else:
+            self._loop.add_reader(self._fd, self._hand_over)
+
+    def ignore(self) -> None:
+        """Hand over no more."""
+        self._take = None
+        if not self.closed:
+            self._loop.remove_reader(self._fd)
+
+    def _hand_over(self) -> None:
+        """One chunk, then the loop goes on: a harness that never pauses must not keep deadlines from passing."""
+        if self._take is None:
+            return
+        take, data = self._take, self._read_ready()
+        if data is None:
+            return
+        if not data:
+            self.ignore()
+        elif self._writer_gone:
+            self._loop.call_soon(self._hand_over)
+        take(data)
+
+    def _read_ready(self) -> bytes | None:
+        """What is in the pipe; None if that is nothing, but may become something."""
+        if self.closed:
+            return b""
+        try:
+            data = os.read(self._fd, CHUNK)
+        except BlockingIOError:
+            return b"" if self._writer_gone else None
+        self.at_end_of_file = not data
+        return data
+
     async def read(self) -> bytes:
         """The next bytes, at most `CHUNK`; none at the end of file, or when the process is gone and the pipe empty."""
-        while not self.closed:
-            # Either gives the loop back: a harness that never pauses must not keep deadlines from passing. Before the
-            # read, so that a cancellation loses nothing.
-            await (asyncio.sleep(0) if self._writer_gone else self._readable())
-            if self.closed:
-                break
-            try:
-                data = os.read(self._fd, CHUNK)
-            except BlockingIOError:
-                if self._writer_gone:
-                    break
-                continue
-            self.at_end_of_file = not data
-            return data
-        return b""
+        while True:
+            # Either gives the loop back. Before the read, so that a cancellation loses nothing.
+            await (asyncio.sleep(0) if self._writer_gone or self.closed else self._readable())
+            data = self._read_ready()
+            if data is not None:
+                return data
 
     def read_now(self, inlet: Inlet, seconds: float) -> bytes:
         """As `read`, without giving the loop back, while what waits in `inlet` is written. Raises `TimeoutError`."""
         until = time.monotonic() + seconds
         while not self.closed:
-            with contextlib.suppress(BlockingIOError):
-                data = os.read(self._fd, CHUNK)
-                self.at_end_of_file = not data
-                return data
             ready = select.poll()
             ready.register(self._fd, select.POLLIN)
             inlet.poll_with(ready)
             if not ready.poll(max(0.0, until - time.monotonic()) * 1000):
                 raise TimeoutError
             inlet.flush_now()
+            with contextlib.suppress(BlockingIOError):
+                data = os.read(self._fd, CHUNK)
+                self.at_end_of_file = not data
+                return data
         return b""
 
     def writer_gone(self) -> None:
         """The process has ended: from now on an empty pipe is the end."""
         self._writer_gone = True
+        if self._take is not None and not self.closed:
+            self._loop.remove_reader(self._fd)
+            self._loop.call_soon(self._hand_over)
         self._wake()
 
     def discard(self) -> None:
         """From now on drop what nobody reads, so that a program that has much to say can come to its end."""
-        if self._waiter is None and not self.closed:
-            self._loop.add_reader(self._fd, self._drop)
-            self._watched = False
-
-    def _drop(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            if not os.read(self._fd, CHUNK):
-                self._loop.remove_reader(self._fd)
+        if self._waiter is None and self._take is None and not self.closed:
+            self.listen(lambda _data: None)
 
     def close(self) -> None:
-        """Read no more; a pending `read` gives no bytes."""
+        """Read no more; who listens or waits in `read` is given no bytes."""
         super().close()
+        if self._take is not None and not self._loop.is_closed():
+            self._loop.call_soon(self._hand_over)
         self._wake()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _seen(self) -> None:
-        if self._waiter is None:
-            # Nobody reads now. Until then the loop went on watching: most who read will read again.
-            self._loop.remove_reader(self._fd)
-            self._watched = False
-        self._wake()
-
     async def _readable(self) -> None:
         self._waiter = self._loop.create_future()
-        if not self._watched:
-            self._loop.add_reader(self._fd, self._seen)
-            self._watched = True
+        self._loop.add_reader(self._fd, self._wake)
         try:
             await self._waiter
         finally:
             self._waiter = None
+            if not self.closed:
+                self._loop.remove_reader(self._fd)
 
 
 class Tail(_Pipe):

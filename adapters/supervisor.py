@@ -54,7 +54,8 @@ class Supervised:
     """A running harness. Made by `start`; whoever made it calls `stop` in the end, whatever happened.
 
     `pid` is the leader's; `tag` stands in the environment of every descendant that did not clear it. `send` writes to
-    its standard input, `read` takes from its standard output, `stderr` gives the end of what it said beside.
+    its standard input, `listen` and `read` take from its standard output, `stderr` gives the end of what it said
+    beside.
     """
 
     def __init__(
@@ -108,6 +109,14 @@ class Supervised:
             self._stdin.send(data)
         except BacklogError as error:
             raise HarnessHung(f"{self.name} does not read its standard input: {error}", _HINT) from None
+
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        """Hand over what `read` would give, chunk by chunk as it arrives; no bytes at the end, once."""
+        self._stdout.listen(take)
+
+    def ignore(self) -> None:
+        """Hand over no more: what it says stays in the pipe."""
+        self._stdout.ignore()
 
     async def read(self) -> bytes:
         """Some bytes of standard output; none when it was closed, or the process is gone and all was read."""

@@ -31,7 +31,7 @@ class Scripted:
     def __init__(self, replies: Callable[[dict[str, Any]], bytes | None], chunk: int = 1 << 20) -> None:
         self._replies = replies
         self._chunk = chunk
-        self._out: asyncio.Queue[bytes] = asyncio.Queue()
+        self._take: Callable[[bytes], None] | None = None
         self.sent: list[dict[str, Any]] = []
 
     def send(self, data: bytes) -> None:
@@ -39,16 +39,22 @@ class Scripted:
         self.sent.append(json.loads(data))
         reply = self._replies(self.sent[-1])
         if reply is None:
-            self._out.put_nowait(b"")
+            self._give(b"")
         else:
             self.say(reply)
 
     def say(self, data: bytes) -> None:
         for at in range(0, len(data), self._chunk):
-            self._out.put_nowait(data[at : at + self._chunk])
+            self._give(data[at : at + self._chunk])
 
-    async def read(self) -> bytes:
-        return await self._out.get()
+    def _give(self, chunk: bytes) -> None:
+        asyncio.get_running_loop().call_soon(lambda: self._take is not None and self._take(chunk))
+
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        self._take = take
+
+    def ignore(self) -> None:
+        self._take = None
 
     async def death(self, during: str) -> HarnessDied:
         return HarnessDied(f"scripted death during {during}")

@@ -102,6 +102,38 @@ def test_what_is_sent_arrives_whole_and_in_order(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
+COPY = "import os\nwhile d := os.read(0, 65536): os.write(1, d)"
+
+
+@pytest.mark.parametrize("end", ["by itself", "killed"])
+def test_who_listens_is_told_all_and_the_end_once(end: str, tmp_path: Path) -> None:
+    """What comes is handed over as it comes; while nobody listens it waits in the pipe; the end is told one time."""
+
+    async def scene() -> None:
+        process = await Supervised.start([sys.executable, "-c", COPY], directory=tmp_path, environment={})
+        heard: asyncio.Queue[bytes] = asyncio.Queue()
+        try:
+            async with asyncio.timeout(60):
+                process.listen(heard.put_nowait)
+                process.send(b"one\n")
+                assert await heard.get() == b"one\n"
+                process.ignore()
+                process.send(b"two\n")
+                assert await process.read() == b"two\n"
+                process.listen(heard.put_nowait)
+                if end == "killed":
+                    process.kill()
+                else:
+                    process.close_input()
+                assert await heard.get() == b""
+        finally:
+            await process.stop()
+        await asyncio.sleep(0)
+        assert heard.empty()
+
+    asyncio.run(scene())
+
+
 def test_the_tag_is_added_where_it_is_missing(tmp_path: Path) -> None:
     """Descendants can be found even if the environment was not made by `build`."""
 

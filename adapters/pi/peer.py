@@ -51,11 +51,11 @@ class Peer(LineTalk):
         """
         self._last_id += 1
         number = str(self._last_id)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Any] = self._loop.create_future()
         self._pending[number] = (kind, answer)
         try:
             self.send({"id": number, "type": kind, **members})
-            return await self.attend(answer, deadline, kind)
+            return await self.answered(answer, deadline, kind)
         finally:
             del self._pending[number]
 

@@ -12,12 +12,11 @@ import asyncio
 import contextlib
 import json
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol, TypeAlias
 
-from forkproof.adapters.errors import AdapterError, Garbage, HarnessDied, HarnessHung
-from forkproof.adapters.jsonrpc import MAX_LINE, Peer, Process, RpcError, WireLog
+from forkproof.adapters.errors import AdapterError, HarnessDied, HarnessHung
+from forkproof.adapters.jsonrpc import Peer, Process, RpcError, WireLog
 from forkproof.adapters.stdio.methods import CANCEL
 
 __all__ = ["CANCELLED", "DirectPeer", "DirectProcess"]
@@ -26,8 +25,6 @@ OnDirect: TypeAlias = Callable[[Any], Any]
 
 CANCELLED: Final = -32800
 """The error code of an answer to a request that was cancelled (as in the Language Server Protocol)."""
-
-_SHOWN: Final = 200
 
 
 class DirectProcess(Process, Protocol):
@@ -57,8 +54,6 @@ class DirectPeer(Peer):
         self._pipe = process
         self._direct = direct
         self._asked = on_request
-        self._buffer = bytearray()
-        self._lines: deque[bytes] = deque()
         self._answering: dict[Any, asyncio.Task[Any]] = {}
         self._called_off: set[Any] = set()
         super().__init__(process, on_request=on_request, on_notification=self._told, wire_log=wire_log)
@@ -87,7 +82,7 @@ class DirectPeer(Peer):
             message = self._await_now(number, method, time.monotonic() + deadline, deadline)
         finally:
             if self._lines:
-                asyncio.get_running_loop().call_soon(self._take_kept)
+                self._loop.call_soon(self._take_kept)
         self._log("in", message)
         error = message.get("error")
         if error is None:
@@ -125,32 +120,6 @@ class DirectPeer(Peer):
 
     # --- What arrives ----------------------------------------------------------------------------------------------
 
-    async def _read_lines(self) -> bytes:
-        while chunk := await self._process.read():
-            self._keep(chunk)
-            while self._lines:
-                self._take(self._lines.popleft())
-        return bytes(self._buffer)
-
-    def _keep(self, chunk: bytes) -> None:
-        """Put whole lines aside in their order. Raises `Garbage` for one that never ends."""
-        *lines, rest = chunk.split(b"\n")
-        if lines and self._buffer:
-            lines[0] = bytes(self._buffer) + lines[0]
-            self._buffer.clear()
-        self._lines.extend(lines)
-        self._buffer += rest
-        if len(self._buffer) > MAX_LINE:
-            shown = ascii(self._buffer[:_SHOWN].decode("utf-8", "replace"))
-            raise Garbage(f"a line of more than {MAX_LINE} bytes that begins {shown}", _HINT)
-
-    def _take_kept(self) -> None:
-        try:
-            while self._lines:
-                self._take(self._lines.popleft())
-        except Exception as error:  # noqa: BLE001  # as in `Peer._read`: whoever waits gets it
-            self._end(error)
-
     def _took(self, message: Mapping[str, Any], line: bytes) -> None:
         if message.get("method") in self._direct and message.get("id") is not None:
             self._answer_now(message)
@@ -167,7 +136,7 @@ class DirectPeer(Peer):
             answer = {"error": {"code": error.code, "message": error.message, "data": error.data}}
         self._send({"id": message.get("id"), **answer})
 
-    async def _answer(self, number: int | str, method: str, params: Any) -> None:
+    async def _give_answer(self, number: int | str, method: str, params: Any) -> None:
         if number in self._called_off:
             self._called_off.discard(number)
             return
@@ -175,7 +144,7 @@ class DirectPeer(Peer):
         assert task is not None  # noqa: S101  # a coroutine runs in a task
         self._answering[number] = task
         try:
-            await super()._answer(number, method, params)
+            await super()._give_answer(number, method, params)
         except asyncio.CancelledError:
             with contextlib.suppress(AdapterError):
                 self._send({"id": number, "error": {"code": CANCELLED, "message": "cancelled"}})

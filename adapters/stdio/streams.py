@@ -6,12 +6,12 @@ import asyncio
 import os
 import select
 import sys
+from collections.abc import Callable
 
 from forkproof.adapters.errors import HarnessDied, HarnessHung
+from forkproof.adapters.pipes import CHUNK
 
 __all__ = ["Streams"]
-
-_CHUNK = 256 * 1024
 
 
 class Streams:
@@ -26,8 +26,9 @@ class Streams:
         sys.stdout.flush()
         os.dup2(2, 1)
         self._loop = asyncio.get_running_loop()
-        self._waiter: asyncio.Future[None] | None = None
-        self._watched = False
+        self._take: Callable[[bytes], None] | None = None
+        self._always_ready = False
+        self._read_early = False
         self._look = select.poll()
         self._look.register(self._in, select.POLLIN)
 
@@ -40,36 +41,40 @@ class Streams:
         except OSError:  # the suite is gone: the end of the input says so
             return
 
-    async def read(self) -> bytes:
-        """Some bytes; empty at the end."""
-        while True:
-            self._waiter = self._loop.create_future()
-            try:
-                if not self._watched:
-                    self._loop.add_reader(self._in, self._seen)
-                    self._watched = True
-                await self._waiter
-            except PermissionError:  # a plain file, which is always ready
-                return await asyncio.to_thread(os.read, self._in, _CHUNK)
-            finally:
-                self._waiter = None
-            # `read_now` may have taken meanwhile what the loop saw.
-            if self._look.poll(0):
-                return os.read(self._in, _CHUNK)
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        """Hand over what arrives, chunk by chunk; no bytes at the end, once."""
+        self._take = take
+        try:
+            self._loop.add_reader(self._in, self._hand_over)
+        except PermissionError:  # a plain file, which is always ready
+            self._always_ready = True
+            self._loop.call_soon(self._hand_over)
 
-    def _seen(self) -> None:
-        if self._waiter is None:
-            # Nobody reads now. Until then the loop went on watching: most who read will read again.
-            self._loop.remove_reader(self._in)
-            self._watched = False
-        elif not self._waiter.done():
-            self._waiter.set_result(None)
+    def ignore(self) -> None:
+        """Hand over no more."""
+        self._take = None
+        self._loop.remove_reader(self._in)
+
+    def _hand_over(self) -> None:
+        if self._take is None:
+            return
+        if self._read_early:  # and it may have taken what the loop saw
+            self._read_early = False
+            if not self._look.poll(0):
+                return
+        take, data = self._take, os.read(self._in, CHUNK)
+        if not data:
+            self.ignore()
+        take(data)
+        if self._always_ready:
+            self._loop.call_soon(self._hand_over)
 
     def read_now(self, seconds: float) -> bytes:
         """Some bytes without giving the loop back. Raises `TimeoutError`."""
         if not self._look.poll(None if seconds == float("inf") else seconds * 1000):
             raise TimeoutError
-        return os.read(self._in, _CHUNK)
+        self._read_early = True
+        return os.read(self._in, CHUNK)
 
     def kill(self) -> None:
         """Nothing: the suite is not ours to end."""

@@ -22,7 +22,7 @@ class Pipe:
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.hung: list[str] = []
-        self._out: asyncio.Queue[bytes] = asyncio.Queue()
+        self._take: Callable[[bytes], None] | None = None
         self.asked = asyncio.Event()
 
     def send(self, data: bytes) -> None:
@@ -35,8 +35,11 @@ class Pipe:
             await self.asked.wait()
             self.asked.clear()
 
-    async def read(self) -> bytes:
-        return await self._out.get()
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        self._take = take
+
+    def ignore(self) -> None:
+        self._take = None
 
     async def death(self, during: str) -> HarnessDied:
         return HarnessDied(f"it is gone (during {during})")
@@ -50,7 +53,7 @@ class Pipe:
             self.raw(json.dumps(message).encode() + b"\n")
 
     def raw(self, data: bytes) -> None:
-        self._out.put_nowait(data)
+        asyncio.get_running_loop().call_soon(lambda: self._take is not None and self._take(data))
 
 
 def play(story: Callable[[Pipe, Peer, list[Any]], Awaitable[None]]) -> None:
