@@ -16,8 +16,11 @@ from collections.abc import Callable
 
 __all__ = ["CHUNK", "BacklogError", "Inlet", "Outlet", "Tail"]
 
-CHUNK = 256 * 1024
-"""Bytes that one read takes at most."""
+CHUNK = 64 * 1024
+"""Bytes that one read takes at most: what a pipe holds.
+
+For twice as much and more the C library maps, shrinks and unmaps memory at every read, which costs more than the read.
+"""
 
 _UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
