@@ -62,14 +62,7 @@ def _decoder(kind: Any) -> _Decoder:
 
 def _later(kind: Any) -> Callable[[], _Decoder]:
     """The decoder of a type, made when it is asked for first (types may hold themselves) and kept at hand."""
-    made: _Decoder | None = None
-
-    def give() -> _Decoder:
-        nonlocal made
-        made = made or _decoder(kind)
-        return made
-
-    return give
+    return cache(lambda: _decoder(kind))
 
 
 def is_union(kind: Any) -> bool:
@@ -108,7 +101,14 @@ def _sequence(kind: Any, make: Callable[[list[Any]], Any]) -> _Decoder:
     def take(value: Any) -> Any:
         if not isinstance(value, list):
             raise _wrong("an array", value)
-        return make([_at(index, each(), item) for index, item in enumerate(value)])
+        take_item = each()
+        made: list[Any] = []
+        for item in value:
+            try:
+                made.append(take_item(item))
+            except WireError as error:
+                raise error.within(len(made)) from None
+        return make(made)
 
     return take
 
@@ -117,9 +117,16 @@ def _mapping(kind: Any) -> _Decoder:
     each = _later(kind)
 
     def take(value: Any) -> Any:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise _wrong("an object", value)
-        return {key: _at(key, each(), item) for key, item in value.items()}
+        take_item = each()
+        made: dict[str, Any] = {}
+        for key, item in value.items():
+            try:
+                made[key] = take_item(item)
+            except WireError as error:
+                raise error.within(key) from None
+        return made
 
     return take
 
@@ -133,7 +140,7 @@ def _union(kinds: tuple[Any, ...]) -> _Decoder:
     member = next((KINDS[k].member for k in kinds if k in KINDS), "")
 
     def take(value: Any) -> Any:
-        if tagged and isinstance(value, Mapping):
+        if tagged and isinstance(value, dict):
             named = value.get(member)
             if not isinstance(named, str) or named not in tagged:
                 raise _wrong(f"one of {', '.join(tagged)}", named).within(member)
@@ -154,30 +161,31 @@ def _union(kinds: tuple[Any, ...]) -> _Decoder:
 
 def _message(kind: type) -> _Decoder:
     own = KINDS.get(kind)
-    fields = {m.key: (m.name, _later(m.type)) for m in members(kind)}
+    fields = {m.key: (m.name, _as_it_is(m.type), _later(m.type)) for m in members(kind)}
     required = {m.name: m.key for m in members(kind) if m.required}
 
     def take(value: Any) -> Any:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise _wrong("an object", value)
         found: dict[str, Any] = {}
         for key, each in value.items():
             member = fields.get(key)
-            if member is not None:
-                name, of = member
-                found[name] = _at(key, of(), each)
-            elif own is None or key != own.member:
-                raise WireError(f"no such member; there are {', '.join(fields) or 'none'}", key)
-        missing = next((key for name, key in required.items() if name not in found), None)
-        if missing is not None:
-            raise WireError("is missing", missing)
+            if member is None:
+                if own is None or key != own.member:
+                    raise WireError(f"no such member; there are {', '.join(fields) or 'none'}", key)
+                continue
+            name, as_it_is, of = member
+            try:
+                found[name] = each if type(each) is as_it_is else of()(each)
+            except WireError as error:
+                raise error.within(key) from None
+        if not required.keys() <= found.keys():
+            raise WireError("is missing", next(key for name, key in required.items() if name not in found))
         return kind(**found)
 
     return take
 
 
-def _at(key: str | int, take: _Decoder, value: Any) -> Any:
-    try:
-        return take(value)
-    except WireError as error:
-        raise error.within(key) from None
+def _as_it_is(kind: Any) -> type | None:
+    """The class whose values are this type's as they are, so that most members need no decoder: of JSON's own types."""
+    return next((of for of in (get_args(kind) if is_union(kind) else (kind,)) if of in (str, int, bool)), None)

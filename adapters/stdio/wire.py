@@ -10,7 +10,7 @@ bytes in a file, and costs a served adapter more to import than its whole start.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any, Final, NamedTuple, get_type_hints
@@ -81,30 +81,44 @@ def _member(field: dataclasses.Field[Any], hint: Any) -> Member:
 
 def encode(value: Any) -> Any:
     """JSON data for a message, or for anything that stands in one."""
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if type(value) in _MESSAGES:
-        return _encode_message(value)
-    if isinstance(value, Mapping):
-        return {str(key): encode(each) for key, each in value.items()}
-    if isinstance(value, AbstractSet):
-        return sorted(value)
-    if isinstance(value, tuple | list):
-        return [encode(each) for each in value]
-    return _encode_message(value)
+    return _ENCODERS[type(value)](value)
 
 
-_MESSAGES: Final[set[type]] = set()
-"""Those that were encoded before: what they are need not be asked again."""
+class _Encoders(dict[type, Callable[[Any], Any]]):
+    """What encodes the values of each class: what they are need not be asked again for each of them."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        made = self[kind] = _encoder(kind)
+        return made
 
 
-def _encode_message(message: Any) -> dict[str, Any]:
-    of: Any = type(message)
+_ENCODERS: Final = _Encoders()
+_PLAIN: Final = frozenset({type(None), bool, int, float, str})
+
+
+def _encoder(kind: type) -> Callable[[Any], Any]:
+    if issubclass(kind, tuple(_PLAIN)):
+        return lambda value: value
+    if issubclass(kind, Mapping):
+        return lambda value: {str(key): encode(each) for key, each in value.items()}
+    if issubclass(kind, AbstractSet):
+        return sorted
+    if issubclass(kind, tuple | list):
+        return lambda value: [_ENCODERS[type(each)](each) for each in value]
+    return _message_encoder(kind)
+
+
+def _message_encoder(of: type) -> Callable[[Any], Any]:
     kind = KINDS.get(of)
-    found: dict[str, Any] = {} if kind is None else {kind.member: kind.value}
-    for name, key, _, default, required in members(of):
-        value = getattr(message, name)
-        if required or value != default:
-            found[key] = value if type(value) is str else encode(value)
-    _MESSAGES.add(of)
-    return found
+    named = {} if kind is None else {kind.member: kind.value}
+    own = [(member.name, member.key, member.default, member.required) for member in members(of)]
+
+    def give(message: Any) -> dict[str, Any]:
+        found: dict[str, Any] = dict(named)
+        for name, key, default, required in own:
+            value = getattr(message, name)
+            if required or value != default:
+                found[key] = value if type(value) in _PLAIN else _ENCODERS[type(value)](value)
+        return found
+
+    return give
