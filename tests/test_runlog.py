@@ -255,5 +255,5 @@ def test_every_run_has_its_header(tmp_path: Path) -> None:
     """The header of a record is typed and says what was certified, by what."""
     header = read(write(tmp_path, sample.green())).started
     assert isinstance(header, RunStarted)
-    assert (header.schema, header.suite, header.contract.revision, header.traces.count) == (2, "0.1.0", "1", 3)
+    assert (header.schema, header.suite, header.contract.revision, header.traces.count) == (3, "0.1.0", "1", 3)
     assert header.adapter.capabilities == ["fork.before", "tool.write"]
