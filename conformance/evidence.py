@@ -42,12 +42,8 @@ _LONG: Final = 2000
 _HEAD: Final = 400
 _AROUND: Final = 80
 _GAP: Final = "\n[...]\n"
-_LOOKED_FOR: Final = tuple(
-    re.compile(word, re.IGNORECASE)
-    for word in (
-        "interrupt", "abort", "cancel", "stopped by", "forked in the middle", "agent", "delegat", "parent", "fork",
-        "task",
-    )
+_LOOKED_FOR: Final = (
+    "interrupt", "abort", "cancel", "stopped by", "forked in the middle", "agent", "delegat", "parent", "fork", "task",
 )  # fmt: skip
 """What the rules look for in texts without a marker (`judge.prompts`, `judge.busy`, `judge.state`)."""
 
@@ -257,13 +253,19 @@ class _Part:
 
     def _shortened(self, text: str) -> str:
         rest = text[_HEAD:]
-        spots = [found.span() for word in _LOOKED_FOR if (found := word.search(rest))]
+        small = _in_small_letters(rest)
+        spots = [(at, at + len(word)) for word in _LOOKED_FOR if (at := small.find(word)) >= 0]
         places = sorted(set(self.part.directories.values()), key=len)
         last = max(((rest.rfind(place), place) for place in places), default=(-1, ""))
         if last[0] >= 0:
             spots.append((last[0], last[0] + len(last[1])))
         passages = (rest[max(0, start - _AROUND) : end + _AROUND] for start, end in sorted(spots))
         return _GAP.join((text[:_HEAD], *dict.fromkeys(passages)))
+
+
+def _in_small_letters(text: str) -> str:
+    """The text with ASCII's letters small, each where it stood: some other letters change their length."""
+    return text.lower() if text.isascii() else re.sub("[A-Z]+", lambda found: found[0].lower(), text)
 
 
 def _tags(text: str) -> str:

@@ -29,7 +29,8 @@ class Redactor:
         self._written = _pattern(
             paths or {}, secrets or {}, lambda literal: json.dumps(literal, ensure_ascii=False)[1:-1]
         )
-        self._written_ascii = _pattern(paths or {}, secrets or {}, lambda literal: json.dumps(literal)[1:-1])
+        self._written_ascii = _pattern(paths or {}, secrets or {}, _in_ascii)
+        self._literals_ascii = tuple(_in_ascii(literal) for literal in self._replacements if _tells(literal))
 
     @classmethod
     def of(cls, *, homes: Iterable[str] = (), keys: Iterable[str] = ()) -> Redactor:
@@ -45,9 +46,12 @@ class Redactor:
     def silent_on(self, written: str) -> bool:
         """Whether this ASCII JSON text holds no literal, so that `data` would change nothing of what it was made from.
 
-        Nearly no text holds one, and to look at the text as a whole is far cheaper than at each of its strings.
+        Nearly no text holds one, and to look at the text as a whole is far cheaper than at each of its strings, as a
+        plain search is than one by a pattern.
         """
-        return self._written_ascii is None or self._written_ascii.search(written) is None
+        if self._written_ascii is None or not any(literal in written for literal in self._literals_ascii):
+            return True
+        return self._written_ascii.search(written) is None
 
     def data(self, value: Any) -> Any:
         """The same JSON data with every string and key redacted, tuples as lists; `value` itself stays as it is.
@@ -75,8 +79,18 @@ class Redactor:
         return json.dumps(self._replacements[literal], ensure_ascii=False)[1:-1]
 
 
+def _in_ascii(literal: str) -> str:
+    """As ASCII JSON text writes it."""
+    return json.dumps(literal)[1:-1]
+
+
+def _tells(literal: str) -> bool:
+    """Whether a literal says anything: the empty one and the root stand everywhere."""
+    return literal not in {"", "/"}
+
+
 def _pattern(paths: Iterable[str], secrets: Iterable[str], written: Callable[[str], str]) -> re.Pattern[str] | None:
     """What finds every literal, the longest first, in a text that writes them in this way; None without any."""
     patterns = {k: _BEGIN + re.escape(written(k)) + _END for k in paths} | {k: re.escape(written(k)) for k in secrets}
-    telling = sorted((k for k in patterns if k not in {"", "/"}), key=lambda k: (-len(k), k))
+    telling = sorted(filter(_tells, patterns), key=lambda k: (-len(k), k))
     return re.compile("|".join(patterns[k] for k in telling)) if telling else None

@@ -159,12 +159,18 @@ def said(observation: Observation, run: str, root: str) -> Observation:
     return replace(observation, main=replace(observation.main, requests=requests), private={root: "$TRIAL"})
 
 
-def test_a_long_text_is_kept_where_a_rule_may_look(runner: asyncio.Runner) -> None:
-    """Of a system prompt the beginning stays, and what speaks of interruptions, of roles, and of directories."""
+@pytest.mark.parametrize("word", ["word", "w\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}rd"])
+@pytest.mark.parametrize("told", ["The turn was aborted.", "THE TURN WAS ABORTED."])
+def test_a_long_text_is_kept_where_a_rule_may_look(runner: asyncio.Runner, told: str, word: str) -> None:
+    """Of a system prompt the beginning stays, and what speaks of interruptions, of roles, and of directories.
+
+    In whatever letters, and whatever stands before: a letter whose small one is longer moves nothing.
+    """
     loaded = load(discover(["cut/edit-then-fork-shared"])[0])
     observation = seen(runner, create(), loaded)
     place = observation.main.directories["main"]
-    long = f"You help. {'word ' * 9000} The turn was aborted. {'word ' * 300} You work in {place}. {'word ' * 300}"
+    many = f"{word} " * 300
+    long = f"You help. {many * 30} {told} {many} You work in {place}. {many}"
     requests = tuple(
         replace(r, prompt=replace(r.prompt, messages=(Message("system", (Text(long),)), *r.prompt.messages)))
         for r in observation.main.requests
@@ -173,7 +179,7 @@ def test_a_long_text_is_kept_where_a_rule_may_look(runner: asyncio.Runner) -> No
     kept = evidence.main.requests[0].prompt.messages[0].parts[0]
     assert isinstance(kept, Text)
     assert kept.content.startswith("You help.")
-    assert "The turn was aborted." in kept.content
+    assert told in kept.content
     assert f"You work in {place}." in kept.content
     assert len(kept.content) < 1500
 
