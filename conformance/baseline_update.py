@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import yaml
 
 from forkproof.conformance.baseline import UNEXPLAINED, Deviation, load_baseline
-from forkproof.conformance.verdict import Verdict
+from forkproof.conformance.verdict import CheckResult, Verdict
+from forkproof.reports.events import Checked
 
 __all__ = ["Result", "write_baseline"]
 
@@ -26,28 +27,8 @@ _FAILING: Final = frozenset({Verdict.FAIL, Verdict.XFAIL, Verdict.UNTESTABLE, Ve
 _PASSING: Final = frozenset({Verdict.PASS, Verdict.XPASS})
 
 
-class Result(Protocol):
-    """A judged check, as a run holds it."""
-
-    @property
-    def id(self) -> str:
-        """The check's id."""
-        ...
-
-    @property
-    def verdict(self) -> str:
-        """Its verdict."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """The digest of its failure."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """What is wrong, in a line."""
-        ...
+Result: TypeAlias = Checked | CheckResult
+"""A judged check, as a run's record holds it or as the judge gives it."""
 
 
 @dataclass(slots=True)

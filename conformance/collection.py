@@ -245,8 +245,7 @@ class Suite:
         for item in session.items:
             if isinstance(item.parent, TraceFile):
                 item.parent.last = item
-        # What is loaded by now stays to the end: that the collector looks at all of it again and again is a tenth of
-        # the CPU of a run.
+        # What is loaded by now stays to the end: to have the collector look at all of it again and again only costs.
         gc.freeze()
 
     @pytest.hookimpl(wrapper=True)

@@ -141,6 +141,7 @@ def test_a_history_is_shown_as_it_was_sent(shown: list[str], status: str) -> Non
     requests = [_sent("a.user"), _sent("a.user", "b.result", "a.result")]
     assert _judge("shown_as_sent", value=True, history=history, requests=requests).status == status
     assert _judge("shown_as_sent", value=True, history=history).status == "untestable"
+    assert _judge("shown_as_sent", value=True, history=history, requests=[_sent()]).status == "untestable"
     assert _judge("shown_as_sent", value=True, history=Unsupported("none"), requests=requests).status == "unobservable"
 
 

@@ -121,9 +121,9 @@ def shown_as_sent(case: Case) -> Finding:
     if isinstance(shown, Finding):
         return shown
     requests = case.part.requests_of(case.step.name)
-    if not requests:
-        return untestable(f"turn {case.step.name} sent no request to the model")
-    sent = [item.name for item in requests[-1].items]
+    sent = [item.name for item in requests[-1].items] if requests else []
+    if not sent:
+        return untestable(f"turn {case.step.name} sent the model nothing of the trace")
     return _same(sent, shown[: len(sent)], "the history")
 
 
